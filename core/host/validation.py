@@ -133,10 +133,11 @@ class Validation(threading.Thread):
         evidence = case.evidence
         if not all(evidence.epoch - late in case.parameters for late in range(min(MOST_LATE, evidence.epoch) + 1)):
             return None
-        target, peer = self._setup.manifest.training.target_batch_size, PeerID.from_base58(evidence.peer)
+        manifest, peer = self._setup.manifest, PeerID.from_base58(evidence.peer)
+        target, portions = manifest.training.target_batch_size, len(manifest.data.portions)
 
         def fits(epoch: int, pieces: Sequence[Piece]) -> bool:
-            return epoch == evidence.epoch and evidence.is_supported_by(pieces, target)
+            return epoch == evidence.epoch and evidence.is_supported_by(pieces, target, portions)
 
         pieces, others, has_refused = self._work.wait_for(peer, evidence.slot, fits, self._stopped.wait)
         if pieces is None:

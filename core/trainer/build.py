@@ -293,7 +293,9 @@ def peer_validation_of(
     if not manifest.task.is_reproducible:
         return NoPeerValidation()
     tolerance = tolerance_of(manifest.averaging.compression)
-    return PeerValidation(optimizer, model, order, tolerance=tolerance, has_portion=has_portion)
+    return PeerValidation(
+        optimizer, model, order, tolerance=tolerance, portions=len(manifest.data.portions), has_portion=has_portion
+    )
 
 
 def _order(prepared: _Prepared, start: Start, dht: DHT) -> Order:

@@ -39,8 +39,8 @@ _MOST_WATCHED = 16
 class _Case:
     """What one member brought to a round, while its record is looked for and it is computed again."""
 
-    def __init__(self, evidence: Evidence, work: WorkRecords, target: int) -> None:
-        self.evidence, self._target = evidence, target
+    def __init__(self, evidence: Evidence, work: WorkRecords, target: int, portions: int) -> None:
+        self.evidence, self._target, self._portions = evidence, target, portions
         self.pieces: list[Piece] | None = None
         """None if the member says nothing that fits."""
         self.recomputation: Recomputation | None = None
@@ -57,7 +57,7 @@ class _Case:
         self.pieces = work.wait_for(PeerID.from_base58(self.evidence.peer), self.evidence.slot, self._fits).pieces
 
     def _fits(self, epoch: int, pieces: Sequence[Piece]) -> bool:
-        return epoch == self.evidence.epoch and self.evidence.is_supported_by(pieces, self._target)
+        return epoch == self.evidence.epoch and self.evidence.is_supported_by(pieces, self._target, self._portions)
 
 
 class NoPeerValidation:
@@ -75,6 +75,7 @@ class PeerValidation:
         model: computes the others' gradients with their parameters, and gets its own back.
         tolerance: see `tolerance_of`.
         share: of this peer's time that it may take.
+        portions: of the data.
         has_portion: whether a portion of the data is here. Nothing is fetched in order to validate others.
         clock: monotonic, in seconds.
     """
@@ -87,12 +88,13 @@ class PeerValidation:
         *,
         tolerance: float,
         share: float = SHARE,
+        portions: int = 1,
         has_portion: Callable[[int], bool] = lambda _portion: True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._optimizer, self._model, self._order = optimizer, model, order
         self._tolerance, self._share, self._clock, self._has_portion = tolerance, share, clock, has_portion
-        self._verdicts = Verdicts()
+        self._portions, self._verdicts = portions, Verdicts()
         self._recent: dict[int, list[torch.Tensor]] = {}
         self._is_watching = False
         self._case: _Case | None = None
@@ -146,7 +148,8 @@ class PeerValidation:
             if self._is_watching and evidence.weight > 0 and self._has_parameters_for(evidence.epoch):
                 self._is_watching = False
                 averager.watch(None)
-                self._case = _Case(evidence, self._optimizer.work, self._optimizer.tracker.target_batch_size)
+                target = self._optimizer.tracker.target_batch_size
+                self._case = _Case(evidence, self._optimizer.work, target, self._portions)
 
     def _has_parameters_for(self, epoch: int) -> bool:
         return all(at in self._recent for at in range(max(0, epoch - MOST_LATE), epoch + 1))

@@ -67,13 +67,17 @@ class Evidence(msgspec.Struct, frozen=True):
     sums: tuple[float, ...]
     seed: bytes
 
-    def is_supported_by(self, pieces: Sequence[Piece], target: int) -> bool:
-        """Whether these can be the samples that weigh so much in this round, where `target` are a batch of all."""
+    def is_supported_by(self, pieces: Sequence[Piece], target: int, portions: int = 1) -> bool:
+        """Whether these can be the samples that weigh so much in this round, where `target` are a batch of all and the
+        data have so many portions."""
         epochs = [piece.epoch for piece in pieces]
+        # Each change of the portion begins at the first sample.
+        used = {(piece.epoch, piece.portion) for piece in pieces}
+        has_one_each = len(used) == len(set(epochs)) and all(portion < portions for _, portion in used)
         in_order = all((one.epoch, one.first + one.count) <= (two.epoch, two.first) for one, two in pairwise(pieces))
         is_new = bool(epochs) and self.epoch - MOST_LATE <= min(epochs) and max(epochs) <= self.epoch
         is_near = all(piece.first + piece.count <= _MOST_BATCHES * target for piece in pieces)
-        return in_order and is_new and is_near and sum(piece.count for piece in pieces) == self.weight
+        return has_one_each and in_order and is_new and is_near and sum(piece.count for piece in pieces) == self.weight
 
     def deviation(self, vector: torch.Tensor) -> float:
         """How far what was sent is from the vector, as a share of the larger norm of both."""

@@ -86,17 +86,20 @@ def test_parts_that_are_missing_are_no_evidence() -> None:
         ([Piece(6, 0, 48)], False),
         ([Piece(5, 8 * 96 - 48, 48)], True),
         ([Piece(5, 8 * 96 - 47, 48)], False),
+        ([Piece(4, 0, 16, 1), Piece(5, 0, 32, 2)], True),
+        ([Piece(5, 0, 16, 0), Piece(5, 16, 32, 1)], False),
+        ([Piece(5, 0, 48, 3)], False),
         ([], False),
     ],
     ids=[
         *("all", "computed during a round", "some left out", "too few", "twice", "in no order", "old", "ahead"),
-        *("many before", "too many before", "none"),
+        *("many before", "too many before", "another portion later", "two portions at once", "no such portion", "none"),
     ],
 )
 def test_samples_support_a_weight_if_they_are_of_this_epoch_and_counted_once(
     pieces: Sequence[Piece], supports: bool
 ) -> None:
-    assert sent(gradient(1)).is_supported_by(pieces, target=96) is supports
+    assert sent(gradient(1)).is_supported_by(pieces, target=96, portions=3) is supports
 
 
 def test_who_fails_twice_in_a_row_is_guilty() -> None:
