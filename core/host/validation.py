@@ -4,6 +4,7 @@ See `core.swarm.trust.validation` for how, `core.host.recomputation` for the pro
 """
 
 import logging
+import math
 import queue
 import random
 import subprocess
@@ -30,6 +31,10 @@ log = logging.getLogger(__name__)
 
 _LONGEST_CASE = 3600.0
 """Seconds in which a case is computed again, or given up."""
+
+_SLOWER = 10.0
+"""How many times longer than in the quickest case a sample may take. If a case is given up that has taken longer, that
+is the doing of whoever named the samples, and not of this computer."""
 
 _ASKED_FOR = 0.25
 """Chance that the next validation heeds those who ask for one."""
@@ -66,6 +71,8 @@ class Validation(threading.Thread):
         self._program = program or core_command("core.host.recomputation")
         self._process: subprocess.Popen[bytes] | None = None
         self._cases: queue.SimpleQueue[_Case | None] = queue.SimpleQueue()
+        self._pace = math.inf
+        """Seconds for a sample, in the quickest case of a peer that passed."""
         self._asked_for: str | None = None
         """Validated like a newcomer."""
         self._verdicts, self._is_busy, self._stopped = Verdicts(), False, threading.Event()
@@ -152,22 +159,39 @@ class Validation(threading.Thread):
                 numbered = enumerate(case.parameters[epoch])
                 save_file({str(number): value.contiguous() for number, value in numbered}, file)
             answer = self._ask(Job(evidence, peer.to_bytes(), tuple(pieces), files))
+        if answer is None:
+            log.warning("epoch %d: the samples of %s were given up", evidence.epoch, evidence.peer)
+            return math.inf if _SLOWER * self._pace * evidence.weight < _LONGEST_CASE else None
+        if answer.deviation <= self._tolerance:
+            self._pace = min(self._pace, answer.seconds / evidence.weight)
         return answer.deviation
 
-    def _ask(self, job: Job) -> Answer:
+    def _ask(self, job: Job) -> Answer | None:
+        """None if it takes too long."""
         if self._process is None:
             self._process = subprocess.Popen(
                 self._program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=core_environment()
             )
             _send(self._process, self._setup)
         _send(self._process, job)
-        # The line is empty if it is killed.
-        limit = threading.Timer(_LONGEST_CASE, self._process.kill)
+        is_late = threading.Event()
+        process = self._process
+
+        def give_up() -> None:
+            is_late.set()
+            process.kill()
+
+        limit = threading.Timer(_LONGEST_CASE, give_up)
         limit.start()
         try:
-            return msgspec.json.decode(_pipes(self._process)[1].readline(), type=Answer)
+            # It is empty if the process is killed.
+            line = _pipes(process)[1].readline()
         finally:
             limit.cancel()
+        if is_late.is_set() and not line:
+            self._end_process()
+            return None
+        return msgspec.json.decode(line, type=Answer)
 
     def _end_process(self) -> None:
         if self._process is not None:
