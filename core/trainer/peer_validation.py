@@ -32,6 +32,8 @@ _FIRST_AFTER = 300.0
 _LEFT_OUT_FOR = 3600.0
 _PACE = 0.1
 """Of this peer's time, while it computes a case: a member with a faster computer brings more than this one computes."""
+_LONGEST_CASE = 600.0
+"""Seconds of computing after which a case is given up: only the backbone's validator has the time for it."""
 _MOST_WATCHED = 16
 """Epochs after which watching is given up for a while: this peer may have no share of what is reduced."""
 
@@ -106,19 +108,32 @@ class PeerValidation:
         self._due_at = clock() + _FIRST_AFTER * SHARE / share * random.uniform(0.5, 1.5)
 
     def step(self) -> None:
-        """Do a little of it, if it is time."""
+        """Do a little of it, if it is time.
+
+        Raises:
+            Stopped: a command asks to stop computing. What was being validated is given up.
+        """
         began = self._clock()
         if began < self._due_at or self._optimizer.client_mode:
             # Who cannot be called reduces nothing.
             return
         case = self._case
-        if case is None:
-            self._watch()
-        elif case.is_found:
-            self._compute(case)
+        try:
+            if case is None:
+                self._watch()
+            elif case.is_found:
+                self._compute(case)
+        finally:
+            self._plan(began, has_ended=case is not None and self._case is None)
+
+    def _plan(self, began: float, *, has_ended: bool) -> None:
+        """When to do the next step, after one that began then."""
         now = self._clock()
         self._spent += now - began
-        if (case is not None and self._case is None) or self._has_waited_enough:
+        if self._case is not None and self._spent > _LONGEST_CASE:
+            log.info("epoch %d: the samples of %s were given up", self._case.evidence.epoch, self._case.evidence.peer)
+            self._case, has_ended = None, True
+        if has_ended or self._has_waited_enough:
             wait = 0.0 if self._has_new_suspect else self._spent / self._share * random.uniform(0.5, 1.5)
             self._due_at, self._spent, self._recent, self._watched = now + wait, 0.0, {}, 0
             self._has_new_suspect = False
@@ -156,7 +171,7 @@ class PeerValidation:
 
     def _compute(self, case: _Case) -> None:
         evidence, pieces = case.evidence, case.pieces
-        if pieces is None or not all(self._has_portion(piece.portion) for piece in pieces):
+        if pieces is None or not all(map(self._has_portion, {piece.portion for piece in pieces})):
             # Those who keep the record may have lost it: only the organiser's validator asks again and again.
             self._case = None
             return
