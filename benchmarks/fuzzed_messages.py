@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 import msgspec
 import numpy as np
 import torch
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError
 from hivemind.averaging.allreduce import AveragingMode
 from hivemind.averaging.group_info import GroupInfo
 from hivemind.compression import CompressionInfo, Float16Compression, NoCompression, Uniform8BitQuantization

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from hivemind import DHT
 from hivemind.dht import DHTNode
 from hivemind.p2p import P2PContext, P2PDaemonError, P2PHandlerError, PeerID
-from hivemind.proto import averaging_pb2
+from hivemind.proto import averaging_pb2, dht_pb2
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,10 @@ async def _ask(node: DHTNode, key: str, peer: PeerID) -> bytes | None:
     except DecodeError as error:
         log.info("%s answers with garbage: %r", peer, error)
         return b""
-    except (P2PDaemonError, P2PHandlerError, TimeoutError, OSError, EOFError) as error:
+    except TimeoutError:
+        log.info("%s did not answer in time", peer)
+        return b"" if await _answers(node, peer) else None
+    except (P2PDaemonError, P2PHandlerError, OSError, EOFError) as error:
         log.info("%s says nothing of its work: %r", peer, error)
         return b"" if await _is_there(node, peer) else None
     return bytes(answer.metadata)
@@ -75,3 +78,16 @@ async def _is_there(node: DHTNode, peer: PeerID) -> bool:
     except (P2PDaemonError, DecodeError, OSError, EOFError) as error:
         log.info("the daemon does not say who is connected: %r", error)
         return False
+
+
+async def _answers(node: DHTNode, peer: PeerID) -> bool:
+    """Whether it answers a ping now. The daemon stays connected to a computer that is asleep."""
+    try:
+        await node.protocol.get_stub(peer).rpc_ping(dht_pb2.PingRequest(peer=node.protocol.node_info), timeout=_TIMEOUT)
+    except (P2PDaemonError, P2PHandlerError):
+        # One that only calls others has no place in the DHT, and its daemon says so.
+        return await _is_there(node, peer)
+    except Exception as error:  # noqa: BLE001 - time-outs, and whatever a stranger answers
+        log.info("%s does not answer a ping, either: %r", peer, error)
+        return False
+    return True
