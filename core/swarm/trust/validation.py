@@ -36,7 +36,10 @@ _SUSPECTED = 0.5
 """Chance likewise that it is one that has failed once: it may never come back."""
 _MOST_KNOWN = 4096
 _FAILURES = 2
-"""In a row until a member is guilty: the state of one may be off once."""
+"""In a row until a member is guilty, if another one has passed in between: the validator's own state may be off for a
+while, and then everybody fails."""
+_FAILURES_ALONE = 6
+"""Likewise if nobody has passed."""
 _SILENCES = 6
 """Likewise of one whose record says nothing that fits: those who keep the record may have lost it. Twice as much if it
 does not say so itself, either."""
@@ -122,11 +125,29 @@ def _least_norm(vector: torch.Tensor, count: int) -> float:
     return 0.01 * float(torch.linalg.vector_norm(vector)) * math.sqrt(count / max(1, len(vector)))
 
 
+class _Failures(NamedTuple):
+    """Of one member, in a row."""
+
+    count: int = 0
+    certain: int = 0
+    """Without those that nobody's pass came before."""
+    passes: int = -1
+    """Of all members, when the last one was."""
+
+    def one_more(self, passes: int) -> "_Failures":
+        return _Failures(self.count + 1, self.certain + (passes != self.passes), passes)
+
+    @property
+    def are_enough(self) -> bool:
+        return self.certain >= _FAILURES or self.count >= _FAILURES_ALONE
+
+
 class Verdicts:
     """Who has failed validations, one after the other, and who has passed one."""
 
     def __init__(self) -> None:
-        self._failures: dict[str, int] = {}
+        self._failures: dict[str, _Failures] = {}
+        self._passes = 0
         self._silences: dict[str, int] = {}
         self._passed: dict[str, None] = {}
 
@@ -142,16 +163,17 @@ class Verdicts:
 
     def add(self, peer: str, *, is_good: bool) -> bool:
         """Whether the peer is guilty now."""
-        failures = 0 if is_good else self._failures.get(peer, 0) + 1
-        self._failures.pop(peer, None)
+        failures = self._failures.pop(peer, _Failures()).one_more(self._passes)
+        is_guilty = not is_good and failures.are_enough
         self._silences.pop(peer, None)
         self._passed.pop(peer, None)
         if is_good:
+            self._passes += 1
             self._passed[peer] = None
-        elif failures < _FAILURES:
+        elif not is_guilty:
             self._failures[peer] = failures
         self._forget_some()
-        return failures >= _FAILURES
+        return is_guilty
 
     def add_silence(self, peer: str, *, is_certain: bool = False) -> bool:
         """It says nothing of its work that fits, others do; or, what `is_certain`, not even when it is asked itself.

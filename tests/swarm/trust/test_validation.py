@@ -102,13 +102,21 @@ def test_samples_support_a_weight_if_they_are_of_this_epoch_and_counted_once(
     assert sent(gradient(1)).is_supported_by(pieces, target=96, portions=3) is supports
 
 
-def test_who_fails_twice_in_a_row_is_guilty() -> None:
+def test_who_fails_twice_while_another_one_passes_is_guilty() -> None:
     verdicts = Verdicts()
     assert not verdicts.add("a", is_good=False)
     assert verdicts.suspects == {"a"}
     assert not verdicts.add("b", is_good=False)
+    assert not verdicts.add("c", is_good=True)
     assert verdicts.add("a", is_good=False)
     assert verdicts.suspects == {"b"}
+
+
+def test_nobody_is_guilty_soon_while_everybody_fails() -> None:
+    verdicts = Verdicts()
+    failed = [verdicts.add(peer, is_good=False) for _ in range(5) for peer in "abc"]
+    assert not any(failed), "the validator's own state may be off"
+    assert verdicts.add("a", is_good=False), "not for ever"
 
 
 def test_who_passes_in_between_is_no_suspect_any_more() -> None:
