@@ -128,18 +128,18 @@ def _least_norm(vector: torch.Tensor, count: int) -> float:
 class _Failures(NamedTuple):
     """Of one member, in a row."""
 
-    count: int = 0
+    together: int = 0
     certain: int = 0
     """Without those that nobody's pass came before."""
     passes: int = -1
     """Of all members, when the last one was."""
 
     def one_more(self, passes: int) -> "_Failures":
-        return _Failures(self.count + 1, self.certain + (passes != self.passes), passes)
+        return _Failures(self.together + 1, self.certain + (passes != self.passes), passes)
 
     @property
     def are_enough(self) -> bool:
-        return self.certain >= _FAILURES or self.count >= _FAILURES_ALONE
+        return self.certain >= _FAILURES or self.together >= _FAILURES_ALONE
 
 
 class Verdicts:
