@@ -49,7 +49,7 @@ _BATCH, _FEATURES, _CLASSES, _HELD_OUT = 32, 32, 10, 2000
 _CLAIMED = 100.0
 """Times the samples of an attacker."""
 _MOST = 2.0
-"""Times its samples that a peer may weigh; see `core.swarm.dht.weight_limits`."""
+"""Times its samples that a peer may weigh; see `core.swarm.dht.progress.weight_limits`."""
 _USUAL = NormalDist().inv_cdf((PEERS - HOSTILE - (PEERS // 2 + 1 - HOSTILE)) / (PEERS - HOSTILE))
 """Standard deviations that hide among those of the honest (Baruch et al. 2019)."""
 

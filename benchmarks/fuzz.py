@@ -36,8 +36,8 @@ from core.host.web.published import PublishedRun
 from core.host.web.routes import answer
 from core.host.web.server import span_of
 from core.swarm.dht.contributions import BadStatement, Round, Statement, sign, verify
-from core.swarm.dht.credible_progress import reports_in
 from core.swarm.dht.organiser import verify as verify_record
+from core.swarm.dht.progress.credible_progress import reports_in
 from core.swarm.errors import BadState
 from core.swarm.state.checks import Layout, check_epoch, check_numbers
 from core.swarm.state.fork_detection import parse_record

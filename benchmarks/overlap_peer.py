@@ -16,7 +16,7 @@ from hivemind import DHT
 
 from core.api.project.manifest import Averaging, Optimizer, Training
 from core.swarm.averaging.group import Update
-from core.swarm.averaging.overlapping import OverlappingOptimizer
+from core.swarm.averaging.overlap.overlapping import OverlappingOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.errors import RoundFailed

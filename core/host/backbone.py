@@ -27,7 +27,7 @@ from core.host.validation import Validation
 from core.host.web.published import DroppedPeer, Jump, PublishedRun, RunStatus
 from core.learning import checkpoints
 from core.swarm.dht.organiser import LONGEST_BAN, RunRecordPublisher
-from core.swarm.dht.run_monitor import RunProgress
+from core.swarm.dht.progress.run_monitor import RunProgress
 from core.swarm.state.checks import State
 from core.swarm.state.metadata_text import from_text, to_text
 from core.swarm.trust.validation import Evidence

@@ -30,7 +30,7 @@ from core.learning.tasks.task import Task
 from core.swarm.all_reduce.bandwidth import min_bandwidth
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.averaging.overlapping import OverlappingOptimizer
+from core.swarm.averaging.overlap.overlapping import OverlappingOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.connectivity.reachability import PortSettings, ReachabilityMonitor, join_reachable

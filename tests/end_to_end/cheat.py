@@ -12,7 +12,7 @@ from hivemind.utils import get_dht_time
 
 from core.swarm.dht.contributions import ContributionRecords, Round, Statement, sign
 from core.swarm.dht.peer import join_swarm
-from core.swarm.dht.run_monitor import RunMonitor
+from core.swarm.dht.progress.run_monitor import RunMonitor
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 

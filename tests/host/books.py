@@ -11,8 +11,8 @@ from core.host.contributions.audit import Audit
 from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.swarm.dht.contributions import Found, Round, Statement, sign, slot_of
-from core.swarm.dht.credible_progress import PeerReport
-from core.swarm.dht.run_monitor import RunProgress
+from core.swarm.dht.progress.credible_progress import PeerReport
+from core.swarm.dht.progress.run_monitor import RunProgress
 from tests.learning.small_project import small_manifest
 
 TARGET = 512

@@ -20,8 +20,8 @@ from core.host.project import Host
 from core.learning.model import build_model
 from core.learning.tasks.task import Evaluation
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.dht.credible_progress import Disbelief
 from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.dht.progress.credible_progress import Disbelief
 from core.swarm.errors import StateUnavailable
 from core.swarm.patches import install
 from core.swarm.state.update_chain import UpdateChain, extended

@@ -40,7 +40,7 @@ from core.learning.order import Order
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Task
 from core.swarm.averaging.group import Update
-from core.swarm.averaging.overlapping import OverlappingOptimizer
+from core.swarm.averaging.overlap.overlapping import OverlappingOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.addresses import peer_id_of

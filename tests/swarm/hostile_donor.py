@@ -17,8 +17,8 @@ from hivemind.utils import get_dht_time
 from core.swarm.build import make_optimizer
 from core.swarm.dht.contributions import ContributionRecords
 from core.swarm.dht.peer import join_swarm
+from core.swarm.dht.progress.run_monitor import RunMonitor
 from core.swarm.dht.records import read_records
-from core.swarm.dht.run_monitor import RunMonitor
 from core.swarm.patches import install
 from core.swarm.state.fork_detection import parse_record
 from core.swarm.state.update_chain import UpdateChain, extended

@@ -18,9 +18,9 @@ from core.api.project.manifest import Training
 from core.host.contributions.store import Claim, ContributionStore, Slot
 from core.host.curve import Curve
 from core.swarm.dht.contributions import BadStatement, Found, Round, Statement, verify
-from core.swarm.dht.credible_progress import PeerReport
-from core.swarm.dht.report_pace import LATEST
-from core.swarm.dht.run_monitor import RunProgress
+from core.swarm.dht.progress.credible_progress import PeerReport
+from core.swarm.dht.progress.report_pace import LATEST
+from core.swarm.dht.progress.run_monitor import RunProgress
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from core.host.contributions.audit import Audit
 from core.host.contributions.poll_pace import PollPace
 from core.host.contributions.store import ContributionStore
 from core.swarm.dht.contributions import ContributionRecords
-from core.swarm.dht.run_monitor import RunMonitor, RunProgress
+from core.swarm.dht.progress.run_monitor import RunMonitor, RunProgress
 
 log = logging.getLogger(__name__)
 

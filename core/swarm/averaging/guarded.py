@@ -19,7 +19,7 @@ from hivemind.utils import get_dht_time
 from core.swarm.all_reduce.runner import MembersLost
 from core.swarm.averaging.group_formation import Expected, ExpectedGroup
 from core.swarm.connectivity.ping import answers
-from core.swarm.dht.weight_limits import WeightLimits
+from core.swarm.dht.progress.weight_limits import WeightLimits
 from core.swarm.trust.distrust import Distrust, Offence
 from core.swarm.trust.quorum import Influence
 

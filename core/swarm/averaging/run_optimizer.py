@@ -14,7 +14,7 @@ from core.swarm.averaging.group import Group
 from core.swarm.averaging.group_formation import Expected, count_of_groups
 from core.swarm.averaging.state_averager import CheckedStateAverager, state_prefix
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
-from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from core.swarm.dht.progress.progress_tracker import SwarmProgressTracker
 from core.swarm.state.sketch import COARSE, FINE, Tolerance
 from core.swarm.trust.distrust import Distrust, Drop
 

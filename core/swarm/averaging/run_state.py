@@ -7,7 +7,7 @@ from core.api.session_settings import Limits
 from core.swarm.all_reduce.bandwidth import state_timeout
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.averaging.state_averager import CheckedStateAverager
-from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from core.swarm.dht.progress.progress_tracker import SwarmProgressTracker
 from core.swarm.errors import Interrupted, RunTooFast, StateUnavailable
 from core.swarm.state.checks import State, is_still_present
 from core.swarm.state.fork_detection import ForkDetector

@@ -1,7 +1,7 @@
 """Distinguishes a peer that is legitimately the only one of its run from one that was cut off."""
 
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
-from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from core.swarm.dht.progress.progress_tracker import SwarmProgressTracker
 from core.swarm.errors import Isolated
 from core.system import proxy
 

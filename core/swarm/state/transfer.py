@@ -18,7 +18,7 @@ from hivemind.p2p import PeerID
 from hivemind.utils import MPFuture, get_dht_time
 from hivemind.utils.asyncio import aiter_with_timeout
 
-from core.swarm.dht.credible_progress import Disbelief
+from core.swarm.dht.progress.credible_progress import Disbelief
 from core.swarm.dht.records import announced_peer, read_records
 from core.swarm.errors import BadState, ForeignState
 from core.swarm.state.checks import Layout, State, check_numbers, newest_plausible

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.dht.peer import own_addresses
-from core.swarm.dht.weight_limits import WeightLimits
+from core.swarm.dht.progress.weight_limits import WeightLimits
 from core.swarm.trust.distrust import Distrust, Drop
 from tests.swarm.averaging.peers.member import TIMEOUT, Member
 

@@ -11,7 +11,7 @@ import pytest
 from hivemind.utils import MSGPackSerializer
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
-from core.swarm.dht.weight_limits import WeightLimits
+from core.swarm.dht.progress.weight_limits import WeightLimits
 from tests.swarm.averaging.attackers import Claim, claiming
 from tests.swarm.averaging.line import MEAN, PATIENCE, Line
 from tests.swarm.installed import installed

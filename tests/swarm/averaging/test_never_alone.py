@@ -16,8 +16,8 @@ from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.dht.credible_progress import reports_in
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
+from core.swarm.dht.progress.credible_progress import reports_in
 from core.swarm.errors import Isolated, RoundFailed
 from tests.fakes.backbone import ScriptedBackbone
 from tests.swarm.fixed_data import MICROBATCH, TRAINING, make_model, microbatch_loss

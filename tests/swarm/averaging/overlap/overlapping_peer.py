@@ -18,7 +18,7 @@ import torch
 from core.api.project.manifest import Averaging, Optimizer, Training
 from core.api.session_settings import Limits
 from core.swarm.averaging.group import Update
-from core.swarm.averaging.overlapping import OverlappingOptimizer
+from core.swarm.averaging.overlap.overlapping import OverlappingOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.errors import RoundFailed

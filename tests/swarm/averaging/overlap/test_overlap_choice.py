@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from core.swarm.averaging.overlap_choice import OverlapChoice
+from core.swarm.averaging.overlap.overlap_choice import OverlapChoice
 
 BATCH = 100
 Computer = Callable[[bool], tuple[float, float]]

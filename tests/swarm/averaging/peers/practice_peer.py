@@ -23,7 +23,7 @@ from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Batch
 from core.swarm.averaging.group import Update
-from core.swarm.averaging.overlapping import OverlappingOptimizer
+from core.swarm.averaging.overlap.overlapping import OverlappingOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.errors import RoundFailed

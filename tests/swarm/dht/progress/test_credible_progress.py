@@ -8,7 +8,7 @@ from hivemind.utils import ValueWithExpiration
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.dht.credible_progress import (
+from core.swarm.dht.progress.credible_progress import (
     Disbelief,
     PeerHistory,
     PeerReport,

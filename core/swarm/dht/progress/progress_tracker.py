@@ -9,7 +9,7 @@ from hivemind.p2p import PeerID
 from hivemind.utils import ValueWithExpiration, get_dht_time
 from hivemind.utils.performance_ema import PerformanceEMA
 
-from core.swarm.dht.credible_progress import (
+from core.swarm.dht.progress.credible_progress import (
     Disbelief,
     PeerHistory,
     PeerReport,
@@ -17,9 +17,9 @@ from core.swarm.dht.credible_progress import (
     reports_in,
     supported_epoch,
 )
+from core.swarm.dht.progress.report_pace import GuardedEvent, Reported, WorkingSpeed
+from core.swarm.dht.progress.weight_limits import WeightLimits, weight_limits
 from core.swarm.dht.records import own_subkey
-from core.swarm.dht.report_pace import GuardedEvent, Reported, WorkingSpeed
-from core.swarm.dht.weight_limits import WeightLimits, weight_limits
 
 _FAILED_LOADS = 2
 """Searches for a state without success, one after the other, after which a report of a later epoch counts as a lie."""

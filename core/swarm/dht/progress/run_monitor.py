@@ -9,7 +9,7 @@ from hivemind.optim.progress_tracker import TrainingProgressSchema
 from hivemind.utils import get_dht_time
 
 from core.swarm.dht.contributions import slot_of
-from core.swarm.dht.credible_progress import PeerReport, credible_epoch, reports_in
+from core.swarm.dht.progress.credible_progress import PeerReport, credible_epoch, reports_in
 from core.swarm.dht.records import read_records
 
 

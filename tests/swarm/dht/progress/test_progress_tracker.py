@@ -13,7 +13,7 @@ from hivemind.optim.progress_tracker import ProgressTracker
 from hivemind.utils import get_dht_time
 
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from core.swarm.dht.progress.progress_tracker import SwarmProgressTracker
 from core.swarm.dht.signing_key import SigningKey
 from tests.swarm.installed import installed
 from tests.waiting import wait_for

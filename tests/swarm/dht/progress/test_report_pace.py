@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from core.swarm.dht.report_pace import GuardedEvent, Reported, WorkingSpeed
+from core.swarm.dht.progress.report_pace import GuardedEvent, Reported, WorkingSpeed
 
 BATCH, STEP = 1000, 8
 

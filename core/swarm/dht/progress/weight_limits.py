@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from core.swarm.dht.credible_progress import NEWCOMER, PeerReport
+from core.swarm.dht.progress.credible_progress import NEWCOMER, PeerReport
 
 _SLACK = 2.0
 """A peer may have so many times as many samples as its report supports."""

@@ -2,8 +2,8 @@
 
 import math
 
-from core.swarm.dht.credible_progress import PeerReport
-from core.swarm.dht.weight_limits import weight_limits
+from core.swarm.dht.progress.credible_progress import PeerReport
+from core.swarm.dht.progress.weight_limits import weight_limits
 
 NOW, BEGAN, SMALLEST = 1000.0, 990.0, 8
 

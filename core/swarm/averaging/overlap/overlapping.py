@@ -15,7 +15,7 @@ from typing import Any
 from hivemind.averaging.control import StepControl
 
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.averaging.overlap_choice import Overlap, OverlapChoice
+from core.swarm.averaging.overlap.overlap_choice import Overlap, OverlapChoice
 from core.swarm.averaging.round_control import look_after
 from core.swarm.errors import RoundFailed
 from core.swarm.state.checks import State

@@ -1,0 +1,1 @@
+"""Rounds beside the training, and whether they are worth it."""
