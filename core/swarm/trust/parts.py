@@ -111,7 +111,7 @@ class CheckedReducer(TensorPartReducer):
     async def accumulate_part(
         self, sender_index: int, part_index: int, tensor_part: torch.Tensor, weight: float = 1.0
     ) -> torch.Tensor:
-        sent_weight = weight
+        sent_weight, fault = weight, None
         if sender_index != self.own_index:
             if fault := self._fault_in(sender_index, part_index, tensor_part, weight):
                 self.drop(sender_index, fault)
@@ -126,7 +126,8 @@ class CheckedReducer(TensorPartReducer):
             self.on_part(sender_index, part_index, tensor_part, weight)
         self.has_samples |= weight > 0
         average: torch.Tensor = await super().accumulate_part(sender_index, part_index, tensor_part, weight)
-        return average.as_subclass(_Average) if is_dropped or self.hands_out_averages else average
+        # What has a fault may not be subtracted from. Others that do not count get what completes their own part.
+        return average.as_subclass(_Average) if fault or self.hands_out_averages else average
 
     def make_robust(self) -> None:
         """Before the first part comes."""

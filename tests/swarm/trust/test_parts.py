@@ -125,3 +125,19 @@ def test_a_member_that_changes_its_weight_within_a_round_is_dropped() -> None:
         return found
 
     assert asyncio.run(faults()) == ["weight_invalid"]
+
+
+def test_a_member_that_does_not_count_gets_the_difference_to_its_own_part() -> None:
+    """As the others do where averages are compressed: with the average in its place it would go on from another state."""
+    theirs = VALUES.flip(0)
+
+    async def difference() -> torch.Tensor:
+        reducer = CheckedReducer((SHAPE,), num_senders=2)
+        reducer.own_index, reducer.dropped = 0, {1}
+        reducer.most_weight = lambda _sender: 16.0
+        _own, average = await asyncio.gather(
+            reducer.accumulate_part(0, 0, VALUES, 1.0), reducer.accumulate_part(1, 0, theirs, 1.0)
+        )
+        return (average - theirs).as_subclass(torch.Tensor)
+
+    assert torch.equal(theirs + asyncio.run(difference()), theirs + (VALUES - theirs))
