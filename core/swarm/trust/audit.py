@@ -8,7 +8,8 @@ vectors, give or take a fifth. Whoever reduced is bound by what it has sent by t
 Whoever answers may lie, and members with less than half of the samples may do so together. So each is held to its own
 word. A reducer gave a wrong average if that is not the centre of what it says that it took, or not what it says that it
 gave. If it says that it took something else than a member says that it brought, one of both lies: the one whom members
-with more than half of the samples contradict, or the one that contradicts the auditor.
+with more than half of the samples contradict, or the one that contradicts the auditor. A reducer may leave out whom it
+distrusts if it says so, but not those who brought more than half of the other samples.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ import numpy as np
 import torch
 from msgspec import Meta
 
-from core.swarm.trust.centered_clip import clip_of, shares_of
+from core.swarm.trust.centered_clip import FAR, clip_of, shares_of
 
 SUMS = 16
 """Numbers that stand for a share."""
@@ -29,6 +30,8 @@ _ROUGHLY = 4
 differences of one in so many members."""
 ENOUGH = 3
 """Members with samples that have a centre: of two, nobody knows who is right."""
+_ROUGHLY_FAR = (FAR / 1.5, FAR, FAR * 1.5)
+"""By sums, one who is about so far may be nearer or farther than the reducer found."""
 _LARGEST = 1 << 20
 _SLACK = 2.0
 """Times that a reducer may have counted somebody for more or less: members limit weights by what they know."""
@@ -127,12 +130,15 @@ def liars(
 
     def is_liar(member: int) -> bool:
         account, least = said[member], rounding.least[member]
-        against = sum(believed[other] for other in contradicted[member])
-        if own in contradicted[member] or 2 * against > sum(believed) - believed[member]:
+        left_out = [other for other in said if _leaves_out(account, other)]
+        for others in (contradicted[member], left_out):
+            if 2 * sum(believed[other] for other in others) > sum(believed) - believed[member]:
+                return True
+        if own in contradicted[member]:
             return True
         if _is_far(account.given, received[member], rounding.average, least):
             return True
-        agreed = {other: said[other].weight for other in said if other not in contradicted[member]}
+        agreed = {other: said[other].weight for other in said if other not in (*contradicted[member], *left_out)}
         return not _is_centre(account, _weights(account.counted, agreed, most_weights), rounding.average, least)
 
     return [member for member in said if member != own and is_liar(member)]
@@ -152,9 +158,16 @@ def _contradicted(member: int, said: Mapping[int, Account], rounding: Rounding) 
 
     def differ(sender: int, reducer: int) -> bool:
         brought, taken = said[sender].brought[reducer], said[reducer].taken[sender]
-        return said[sender].weight > 0 and _is_far(brought, taken, rounding.brought, rounding.least[reducer])
+        if said[sender].weight == 0 or _leaves_out(said[reducer], sender):
+            return False
+        return _is_far(brought, taken, rounding.brought, rounding.least[reducer])
 
     return [other for other in said if other != member and (differ(member, other) or differ(other, member))]
+
+
+def _leaves_out(account: Account, sender: int) -> bool:
+    """Whether a reducer says that nothing of a member counted: it distrusts that one, and may do so with a few."""
+    return account.counted[sender] == 0 and not account.taken[sender].any()
 
 
 def _is_far(one: np.ndarray, other: np.ndarray, rounding: float, least: float) -> bool:
@@ -172,4 +185,5 @@ def _is_centre(account: Account, weights: np.ndarray, rounding: float, least: fl
     lengths = weights / weights.sum() * clip_of(squares, weights).lengths
     longest = np.sort(lengths)[-max(1, len(lengths) // _ROUGHLY) :]
     allowed = max(rounding * np.linalg.norm(account.given), 2 * longest.sum(), least)
-    return bool(np.linalg.norm(shares_of(squares, weights) @ taken - account.given) <= allowed)
+    centres = (shares_of(squares, weights, far) @ taken for far in _ROUGHLY_FAR)
+    return any(np.linalg.norm(centre - account.given) <= allowed for centre in centres)

@@ -8,7 +8,7 @@ How near honest members are follows from what they sent. The gradient of w sampl
 gradients of two members by s sqrt(1 / w_i + 1 / w_j): every pair is an estimate of s. Taken is the weighted median of
 each member's weighted median, which a minority by samples moves neither beyond the honest estimates nor below them;
 and t_i = _LONGEST * s / sqrt(w_i). It does not depend on the centre, so the centre is unique: the minimum of a convex
-function. A member whose own median is more than _FAR times s does not count at all.
+function. A member whose own median is more than FAR times s does not count at all.
 
 Of two members no median says which one is right: each is shortened to at most `_OF_TWO` times the norm of the other.
 """
@@ -22,7 +22,7 @@ import torch
 
 _LONGEST = 1.25
 """Times the usual deviation: honest members are not all alike."""
-_FAR = 3.0
+FAR = 3.0
 """Times the usual deviation: honest members are not that far from most others."""
 _OF_TWO = 3.0
 _MOST_STEPS = 100
@@ -76,9 +76,9 @@ def centered_clip(parts: Sequence[torch.Tensor], weights: Sequence[float]) -> to
     return collected.div_(sum(weights))
 
 
-def shares_of(squares: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def shares_of(squares: np.ndarray, weights: np.ndarray, far: float = FAR) -> np.ndarray:
     """How much of the centre each of at least three points is, from the squares of the distances between them."""
-    clip = clip_of(squares, weights)
+    clip = clip_of(squares, weights, far)
     shares: np.ndarray = clip.weights / clip.weights.sum()
     if (clip.factors(_distances(squares, shares)) == 1)[clip.weights > 0].all():
         return shares
@@ -108,11 +108,11 @@ class Clip:
         return _clipped(distances, self.lengths)
 
 
-def clip_of(squares: np.ndarray, weights: np.ndarray) -> Clip:
-    """Of at least three members, from the squares of the distances between them."""
+def clip_of(squares: np.ndarray, weights: np.ndarray, far: float = FAR) -> Clip:
+    """Of at least three members, from the squares of the distances between them. `far`: times the usual deviation."""
     deviations = _deviations(squares, weights)
     usual = _median(deviations, weights)
-    counted = np.where(deviations <= _FAR * usual, weights, 0.0)
+    counted = np.where(deviations <= far * usual, weights, 0.0)
     return Clip(counted, _LONGEST * usual / np.sqrt(weights), int(np.argmin(deviations)))
 
 

@@ -162,6 +162,33 @@ def test_who_was_dropped_and_says_that_it_brought_something_sets_nobody_against_
     assert not set(honest) & set(swarm.found_by(int(honest[0]), said))
 
 
+def test_a_reducer_may_leave_out_whom_it_distrusts_but_not_most() -> None:
+    def found_by_all(left_out: list[int]) -> list[list[int]]:
+        swarm = Swarm(6)
+        swarm.weights[:] = 16.0
+        swarm.taken[left_out, BAD] = 0.0
+        rest = [member for member in range(6) if member not in left_out]
+        swarm.give(BAD, centered_clip(list(swarm.taken[rest, BAD]), [16.0] * len(rest)))
+        said = swarm.said()
+        said[BAD].counted[left_out] = 0.0
+        return [swarm.found_by(own, said) for own in range(6) if own != BAD]
+
+    assert found_by_all([1]) == [[]] * 5
+    assert found_by_all([1, 2, 4]) == [[BAD]] * 5
+
+
+@pytest.mark.parametrize("times", [2.0, 2.5, 3.0, 3.5, 4.0])
+def test_a_member_that_is_just_too_far_from_the_others_sets_nobody_against_a_reducer(times: float) -> None:
+    for seed in range(20):
+        swarm = Swarm(4, seed)
+        swarm.weights[:] = 16.0
+        swarm.brought[1] *= times
+        swarm.taken = swarm.brought.clone()
+        for reducer in range(4):
+            swarm.give(reducer, swarm.centre(reducer))
+        assert swarm.found_by(0) == []
+
+
 def test_many_keys_that_may_weigh_little_set_nobody_against_a_reducer() -> None:
     """Three of them that can be called, where most others cannot."""
     swarm, most = Swarm(9), [100.0] * 6 + [10.0] * 3
