@@ -166,7 +166,7 @@ class Validator:
     def validate(self, sent: Gradients, honest: Gradients) -> None:
         """One of the peers that are left."""
         peers = [str(peer) for peer in range(PEERS) if peer not in self.banned]
-        chosen = Wanted(self._verdicts.suspects, self._verdicts.passed).choice(peers)
+        chosen = Wanted(self._verdicts.suspects, self._verdicts.passed, self._verdicts.waiting).choice(peers)
         if chosen is None:
             return
         peer, end = int(chosen), sent.shape[1] // REDUCERS

@@ -90,7 +90,7 @@ class Validation(threading.Thread):
         if self._is_busy:
             return None
         passed = tuple(peer for peer in self._verdicts.passed if peer != self._asked_for)
-        return Wanted(self._verdicts.suspects, passed)
+        return Wanted(self._verdicts.suspects, passed, self._verdicts.waiting)
 
     def offer(self, evidence: Evidence, parameters: Mapping[int, Parameters]) -> None:
         """Validate this, unless something else is being validated. `parameters` has those of the latest epochs."""

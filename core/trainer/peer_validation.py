@@ -158,7 +158,7 @@ class PeerValidation:
         if not self._is_watching and self._has_parameters_for(epoch):
             self._is_watching = True
             suspects = self._verdicts.suspects | self._optimizer.accusations.accused
-            averager.watch(Wanted(suspects, self._verdicts.passed))
+            averager.watch(Wanted(suspects, self._verdicts.passed, self._verdicts.waiting))
         for evidence in averager.read_evidence():
             if self._is_watching and evidence.weight > 0 and self._has_parameters_for(evidence.epoch):
                 self._is_watching = False

@@ -67,7 +67,8 @@ Lie = Callable[[Gradients], Gradients]
 
 
 def say(**what: Any) -> None:
-    print(json.dumps(what), flush=True)
+    """From any thread: in one call, so that no two lines mix."""
+    os.write(1, json.dumps(what).encode() + b"\n")
 
 
 def described(project: Project, folder: Path) -> Manifest:

@@ -161,6 +161,11 @@ class Verdicts:
         """The latest last."""
         return tuple(self._passed)
 
+    @property
+    def waiting(self) -> frozenset[str]:
+        """Suspects since whose failure nobody has passed: another one says nothing before."""
+        return frozenset(peer for peer, failures in self._failures.items() if failures.passes == self._passes)
+
     def add(self, peer: str, *, is_good: bool) -> bool:
         """Whether the peer is guilty now."""
         failures = self._failures.pop(peer, _Failures()).one_more(self._passes)
@@ -196,11 +201,14 @@ class Wanted(NamedTuple):
 
     suspects: frozenset[str]
     passed: tuple[str, ...]
+    waiting: frozenset[str] = frozenset()
+    """Suspects for whom another one is to be validated first."""
 
     def choice(self, peers: Sequence[str]) -> str | None:
         """One of the peers, by chance so that nobody can guess: often a suspect; else mostly one that has never passed,
         or, if there is none, of those that did not pass lately; else any."""
         chance = random.SystemRandom()
+        peers = [peer for peer in peers if peer not in self.waiting] or peers
         suspects = [peer for peer in peers if peer in self.suspects] if chance.random() < _SUSPECTED else []
         new = [peer for peer in peers if peer not in self.passed]
         longest_ago = [peer for peer in self.passed if peer in peers][: (len(peers) + 1) // 2]

@@ -145,6 +145,17 @@ def test_suspects_are_often_watched_else_mostly_newcomers_and_everybody_now_and_
     assert wanted.choice([]) is None
 
 
+def test_another_one_is_validated_before_one_that_has_just_failed() -> None:
+    verdicts = Verdicts()
+    verdicts.add("old", is_good=True)
+    verdicts.add("failed", is_good=False)
+    wanted = Wanted(verdicts.suspects, verdicts.passed, verdicts.waiting)
+    assert {wanted.choice(["failed", "old"]) for _ in range(50)} == {"old"}
+    assert wanted.choice(["failed"]) == "failed"
+    verdicts.add("old", is_good=True)
+    assert not verdicts.waiting
+
+
 def test_who_did_not_pass_lately_is_next_but_nobody_is_safe() -> None:
     wanted = Wanted(frozenset(), ("a", "b", "c", "d"))
     chosen = [wanted.choice(["d", "c", "b", "a"]) for _ in range(800)]
