@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 MOST_TOGETHER = 4
 """Target batches in one round, at most: the last microbatches of many peers can exceed one."""
+_FULLEST = 2
+"""Target batches that one peer brings to a round at most: it waits for the round when it has as many."""
 _AHEAD = 2
 _BEHIND = 100
 """Epochs for which a round can be claimed."""
@@ -182,7 +184,7 @@ class Audit:
         if not any(report.adds_samples for report in reports):
             return 0
         if not before:
-            return self._training.target_batch_size + 2 * self._training.microbatch_size
+            return _FULLEST * self._training.target_batch_size + 2 * self._training.microbatch_size
         last = before[-1]
         reported = last.samples_accumulated if last.epoch == epoch - 1 else 0
         until = next((report.time for report in reports if report.epoch > last.epoch), now)

@@ -105,6 +105,13 @@ def test_a_small_peer_cannot_claim_ten_times_as_much_either(books: Books, ann: P
     assert books.total(dan) == 0
 
 
+def test_who_is_first_seen_after_its_round_can_have_filled_two_batches_while_the_others_were_late(books: Books) -> None:
+    quick, liar = Peer("quick"), Peer("liar")
+    books.see(1, quick.reports(1, 20), liar.reports(1, 20))
+    books.hear(quick.claims(1, 2 * TARGET), liar.claims(1, 3 * TARGET))
+    assert (books.total(quick), books.total(liar)) == (2 * TARGET, 0)
+
+
 def test_a_session_cannot_claim_rounds_from_before_it_was_seen(books: Books, ann: Peer) -> None:
     for epoch in range(2, 20):
         books.see(epoch, ann.reports(epoch, 50))

@@ -128,7 +128,7 @@ def test_a_member_that_changes_its_weight_within_a_round_is_dropped() -> None:
 
 
 def test_a_member_that_does_not_count_gets_the_difference_to_its_own_part() -> None:
-    """As the others do where averages are compressed: with the average in its place it would go on from another state."""
+    """As the others do where averages are compressed: with the average itself it would go on from another state."""
     theirs = VALUES.flip(0)
 
     async def difference() -> torch.Tensor:
