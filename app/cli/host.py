@@ -11,7 +11,7 @@ from core.api import hosting
 from core.api.errors import UsageError, WorldError
 from core.api.message import Message
 from core.api.session import Fault
-from core.client.engine_client import compute_command, core_environment
+from core.client.installation import compute_command, core_environment
 from core.client.profile import Profile
 
 _WRONG_USE = 2

@@ -20,7 +20,7 @@ from core.api.preferences.preferences import PREFERENCES
 from core.api.protocol import Event, GetSnapshot
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import Snapshot
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 
 TEXT = """

@@ -12,7 +12,8 @@ from core.api.errors import EngineGone, WorldError
 from core.api.installation.removal import Removed
 from core.api.message import Message
 from core.api.protocol import Quit
-from core.client.engine_client import EngineClient, core_command, core_environment
+from core.client.engine_client import EngineClient
+from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 
 _LONGEST_LEAVE = 60.0

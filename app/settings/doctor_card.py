@@ -15,7 +15,7 @@ from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Dot, Label, Notice
 from app.widgets.theme import Type
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 
 _TONES = {"ok": "good", "warn": "working", "problem": "problem"}
 

@@ -9,7 +9,7 @@ from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label
 from app.widgets.dialog import MessageDialog
 from app.widgets.theme import Type
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 
 
 class RemovalCard(Card):

@@ -14,7 +14,6 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from core.api import protocol
 from core.api.errors import EngineGone, UsageError, WorldError, os_errors_as
 from core.api.message import Message
 from core.api.snapshot import Snapshot
-from core.client.installation import ROOT, package
+from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 from core.client.ssh import Tunnel
 from core.client.ssh import connect as connect_over_ssh
@@ -236,24 +235,6 @@ def _await_answer(profile: Profile, process: subprocess.Popen[bytes], log: Path,
     returncode = process.poll()
     _end(process)
     raise _start_error(process, log, returncode, timeout)
-
-
-def core_command(module: str, *arguments: str) -> list[str]:
-    """The command line that runs a module of core from any folder, with `core_environment`."""
-    return [sys.executable, "-P", "-m", module, *arguments]
-
-
-def compute_command(profile: Profile, module: str, *arguments: str) -> list[str]:
-    """The command line that runs a module of core which computes: in a package, with the profile's compute runtime."""
-    if package() is None:
-        return core_command(module, *arguments)
-    return core_command("core.runtime.launch", str(profile.compute), module, *arguments)
-
-
-def core_environment() -> dict[str, str]:
-    """The environment for `core_command`: `-P` hides a `core` folder of the present directory, this adds ours."""
-    others = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{others}" if others else str(ROOT)}
 
 
 def _start(profile: Profile, log: Path, command: Sequence[str]) -> subprocess.Popen[bytes]:

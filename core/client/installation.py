@@ -1,9 +1,13 @@
-"""How Idlehive came onto this machine: as a package, or as a checkout with its own environment."""
+"""How Idlehive came onto this machine, as a package or a checkout with an environment, and how its parts are run."""
 
 import functools
+import os
+import sys
 from pathlib import Path
 
 import msgspec
+
+from core.client.profile import Profile
 
 ROOT = Path(__file__).resolve().parents[2]
 """The folder of `app`, `core` and `resources`."""
@@ -52,3 +56,21 @@ def version() -> str:
         return metadata.version("idlehive")
     except metadata.PackageNotFoundError:
         return ""
+
+
+def core_command(module: str, *arguments: str) -> list[str]:
+    """The command line that runs a module of core from any folder, with `core_environment`."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def compute_command(profile: Profile, module: str, *arguments: str) -> list[str]:
+    """The command line that runs a module of core which computes: in a package, with the profile's compute runtime."""
+    if package() is None:
+        return core_command(module, *arguments)
+    return core_command("core.runtime.launch", str(profile.compute), module, *arguments)
+
+
+def core_environment() -> dict[str, str]:
+    """The environment for `core_command`: `-P` hides a `core` folder of the present directory, this adds ours."""
+    others = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{others}" if others else str(ROOT)}

@@ -15,7 +15,7 @@ from functools import partial
 import msgspec
 
 from core.api.errors import IdlehiveError, os_errors_as
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 from core.conditions.machine import Machine, this_machine
 from core.conditions.sleep.watch import announcer_here

@@ -16,8 +16,7 @@ from core.api.installation.release import Offer, ReleaseStatus, Step
 from core.api.message import Message
 from core.api.preferences.preferences import Values
 from core.api.proxy import Proxy
-from core.client.engine_client import core_command
-from core.client.installation import ROOT, package
+from core.client.installation import ROOT, core_command, package
 from core.client.profile import Profile
 from core.engine.machine.threads import in_thread
 from core.engine.session.child_process import Child, start_child

@@ -14,7 +14,7 @@ from pathlib import Path
 from core.api import hosting
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.session import Fault
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 from core.host.control import EvaluationStopped, HostControl
 from core.host.project import load
 from core.system.priority import PROMPTLY, lower_priority, start_promptly

@@ -16,7 +16,7 @@ from hivemind.p2p import PeerID
 from core.api.project.manifest import Manifest
 from core.api.session import ApplySettings, Fault, Hold, Leave, Resume, Start, TrainerCommand, encode, report_decoder
 from core.api.session_settings import SessionSettings
-from core.client.engine_client import core_command
+from core.client.installation import core_command
 from core.system import orphans
 from core.system.atomic_file import write_atomically
 from core.system.backoff import FORGIVEN_AFTER, backoff

@@ -21,7 +21,7 @@ import torch
 from hivemind.p2p import PeerID
 from safetensors.torch import save_file
 
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 from core.host.recomputation import Answer, Job, Setup
 from core.learning.order import Piece
 from core.swarm.dht.work_records import WorkRecords

@@ -22,8 +22,7 @@ from core.api.errors import WorldError
 from core.api.installation.compute_runtime import ComputeRuntime, Step
 from core.api.message import Message
 from core.api.proxy import Proxy
-from core.client.engine_client import core_environment
-from core.client.installation import package
+from core.client.installation import core_environment, package
 from core.conditions.desktop_proxy import DesktopProxy
 from core.conditions.nvml import driver_cuda
 from core.runtime import failures, plan

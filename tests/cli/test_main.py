@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main, window
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 from tests.cli.conftest import ROOT, StartCli
 from tests.cli.given import the_line

@@ -17,7 +17,8 @@ from core.api.errors import EngineGone
 from core.api.intent import Contribute
 from core.api.protocol import Command, Event, GetSnapshot, Quit
 from core.api.snapshot import Snapshot
-from core.client.engine_client import EngineClient, core_command, core_environment
+from core.client.engine_client import EngineClient
+from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 from tests.fakes import scripted_host, scripted_trainer
 from tests.fakes.engine_process import Setting

@@ -13,7 +13,7 @@ import pytest
 
 from core.api.project.manifest_reading import read_stored
 from core.api.session_settings import Limits, SessionSettings
-from core.client.engine_client import core_command
+from core.client.installation import core_command
 from core.host.companion import Companion
 from core.system.backoff import FIRST_WAIT, FORGIVEN_AFTER
 from tests.fakes import scripted_trainer

@@ -25,7 +25,7 @@ from transformers import PreTrainedModel
 
 from core.api.errors import IdlehiveError
 from core.api.project.manifest import Manifest
-from core.client.engine_client import core_command
+from core.client.installation import core_command
 from core.host.auxiliary_peer import AuxiliaryPeer
 from core.host.backbone import Backbone
 from core.host.contributions.store import ContributionStore

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from core.api.proxy import Proxy
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 from core.release import portable, publish, signed
 from core.release.order import Done, Order, Progress, answers
 from tests.fakes.http_server import FakeServer, answer, cut, endless, redirect, serving

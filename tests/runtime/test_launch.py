@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from core.client.engine_client import core_environment
+from core.client.installation import core_environment
 from core.runtime import plan
 from core.runtime.store import PYTHON, RuntimeStore, locks
 

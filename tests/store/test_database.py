@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.api.snapshot import Traffic
-from core.client.engine_client import core_environment
+from core.client.installation import core_environment
 from core.store.database import Database, StoreError
 from core.store.migrations import MIGRATIONS
 from core.store.store import Store

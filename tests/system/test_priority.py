@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's kernel")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 from core.system.subreaper import TAG
 from tests.waiting import wait_for
 

@@ -9,7 +9,7 @@ from app.cli.doctor.checks import PATIENCE, Finding
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError
 from core.api.sensors import IN_USE, NOT_NEEDED, GetSensors, SensorInfo
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 
 _ADVICE = {

@@ -13,7 +13,7 @@ from typing import cast
 
 from core.api.errors import WorldError
 from core.api.message import Message
-from core.client.engine_client import core_command, core_environment
+from core.client.installation import core_command, core_environment
 from core.engine.machine.threads import in_thread
 from core.system import orphans
 from core.system.subreaper import TAG

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.client.engine_client import compute_command
+from core.client.installation import compute_command
 from core.client.profile import Profile
 
 

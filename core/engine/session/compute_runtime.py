@@ -16,8 +16,7 @@ from core.api.errors import WorldError
 from core.api.installation.compute_runtime import Build, ComputeRuntime
 from core.api.message import Message
 from core.api.proxy import Proxy
-from core.client.engine_client import core_command
-from core.client.installation import package
+from core.client.installation import core_command, package
 from core.client.profile import Profile
 from core.conditions.nvml import installed_torch
 from core.engine.machine.threads import in_thread

@@ -6,7 +6,7 @@ import pytest
 
 from core.api.intent import Contribute
 from core.api.record.record import GetOverview, Overview, Sums
-from core.client.engine_client import core_environment
+from core.client.installation import core_environment
 from tests.conditions.test_energy import counter, powercap
 from tests.fakes.metered_trainer import POWERCAP
 from tests.fakes.nvml.stand_in import Driver, build
