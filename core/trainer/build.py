@@ -7,10 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from random import Random
 
-import requests
-import torch
 from hivemind import DHT
 from transformers.modeling_utils import PreTrainedModel
 
@@ -18,15 +15,9 @@ from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.session import Fault, Remark, Start
 from core.api.session_settings import SessionSettings
-from core.api.snapshot import Transfer
 from core.learning.data import training_samples
-from core.learning.data.download import Client, Read, StoppedError
-from core.learning.data.fetch import Fetcher
-from core.learning.data.rotation import Rotation
-from core.learning.model import build_model, count_parameters
+from core.learning.model import count_parameters
 from core.learning.order import Order
-from core.learning.tasks import task_for
-from core.learning.tasks.task import Task
 from core.swarm.all_reduce.bandwidth import min_bandwidth
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
@@ -39,51 +30,24 @@ from core.swarm.dht.contributions import Publisher
 from core.swarm.liveness import Liveness, processes_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
-from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.swarm.traffic.wire_monitor import WireMonitor
 from core.swarm.trust.validation import tolerance_of
 from core.system.cache import Cache
-from core.system.reach import reach_of
 from core.trainer.control import Control
 from core.trainer.drop_remarks import DropRemarks
 from core.trainer.local_copy import LocalCopy
 from core.trainer.machine.contention import Contention
-from core.trainer.machine.device import device_of, reader_of
+from core.trainer.machine.device import reader_of
 from core.trainer.machine.throttle import Throttle
 from core.trainer.microbatch import Microbatches
 from core.trainer.peer_validation import NoPeerValidation, PeerValidation
+from core.trainer.preparation import Prepared, Process, prepare
 from core.trainer.reporter import Reporter
-from core.trainer.session import Session, apply_settings
-from core.trainer.session_status import BeforeJoining, Joined, Measurements, SessionStatus
+from core.trainer.session import Session
+from core.trainer.session_status import Joined, Measurements, SessionStatus
 from core.trainer.state_sync import StateSync
 
 log = logging.getLogger(__name__)
-
-_HELD_PERIOD = 0.25
-"""Seconds between two checks whether the session is still on hold."""
-
-
-@dataclass(frozen=True)
-class _Process:
-    """The parts that exist before preparation."""
-
-    start: Start
-    control: Control
-    reporter: Reporter
-    link: Link
-    measurements: Measurements
-
-
-@dataclass(frozen=True)
-class _Prepared:
-    """The parts of a session that need no peers."""
-
-    settings: SessionSettings
-    """The settings that are in effect."""
-    device: torch.device
-    task: Task
-    model: PreTrainedModel
-    rotation: Rotation
 
 
 @dataclass(frozen=True)
@@ -108,9 +72,9 @@ def joined_session(start: Start, control: Control, reporter: Reporter) -> Iterat
     # Not only between two microbatches: a round on a slow link takes a minute.
     control.on_settings = lambda settings: link.apply(settings.limits)
     install(Path(start.session_folder), link)
-    process = _Process(start, control, reporter, link, Measurements(link))
+    process = Process(start, control, reporter, link, Measurements(link))
     with closing(Cache(Path(start.cache), start.settings.limits.cache_size)) as cache:
-        prepared = _prepare(process, cache)
+        prepared = prepare(process, cache)
         with ExitStack() as last, ExitStack() as opened:
             session = _join(process, prepared, opened)
             try:
@@ -119,61 +83,7 @@ def joined_session(start: Start, control: Control, reporter: Reporter) -> Iterat
                 last.callback(session.leave())
 
 
-def _prepare(process: _Process, cache: Cache) -> _Prepared:
-    start, control, measurements = process.start, process.control, process.measurements
-    manifest, settings = start.manifest, control.settings
-    status = SessionStatus(measurements, BeforeJoining(manifest.training.target_batch_size), "preparing")
-    process.reporter.report(status.report)
-    # Before any other use of the GPU.
-    device = device_of(start.settings.gpu)
-    apply_settings(settings, device)
-    measurements.memory.check(settings.limits.memory_limit)
-    read = ThrottledDownload(process.link, control.leaving)
-    connect = partial(Client, start.access_token, start.origin, reach_of(start.origin, manifest.initial_peers))
-    client = connect(read=read)
-    ahead = Fetcher(cache, connect(read=_held_back(read, control)), control.leaving)
-    rotation = Rotation(manifest.data, cache, ahead.fetch, Random(), yielding=partial(give_way, control))
-    paths = Fetcher(cache, client, control.leaving).fetch(
-        manifest.needed_files(rotation.shards(rotation.number)),
-        lambda done, total: status.enter("preparing", transfer=Transfer(done, total)),
-    )
-    rotation.make_ready(rotation.number)
-    log.info("start: data ready")
-    status.enter("joining")
-    tokenizer = paths[0] if manifest.tokenizer else None
-    model = build_model(manifest)
-    task = task_for(manifest, model.config, tokenizer)
-    model.train()
-    model.to(device=device)  # type: ignore[call-arg]  # transformers hides torch's signature
-    log.info("start: model built")
-    if control.leaving.is_set():
-        raise StoppedError
-    return _Prepared(settings, device, task, model, rotation)
-
-
-def _held_back(read: Read, control: Control) -> Read:
-    """Reads nothing while the session is on hold."""
-
-    def when_free(response: requests.Response, size: int) -> bytes:
-        give_way(control)
-        return read(response, size)
-
-    return when_free
-
-
-def give_way(control: Control) -> None:
-    """Wait as long as the session is on hold.
-
-    Raises:
-        StoppedError: it has to leave.
-    """
-    while control.wait_while_held(_HELD_PERIOD):
-        pass
-    if control.leaving.is_set():
-        raise StoppedError
-
-
-def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
+def _join(process: Process, prepared: Prepared, opened: ExitStack) -> Session:
     peer = _join_swarm(process, opened)
 
     def on_update(update: Update) -> None:
@@ -191,7 +101,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
     return session
 
 
-def _join_swarm(process: _Process, opened: ExitStack) -> _Peer:
+def _join_swarm(process: Process, opened: ExitStack) -> _Peer:
     start, settings = process.start, process.control.settings
     initial_peers = start.manifest.initial_peers
     ports = PortSettings(settings.listen_port, settings.port_mapping == "yes")
@@ -212,7 +122,7 @@ def _join_swarm(process: _Process, opened: ExitStack) -> _Peer:
 
 
 def _optimizer(
-    process: _Process, prepared: _Prepared, peer: _Peer, on_update: Callable[[Update], None]
+    process: Process, prepared: Prepared, peer: _Peer, on_update: Callable[[Update], None]
 ) -> CollaborativeOptimizer:
     manifest, control = process.start.manifest, process.control
     return make_optimizer(
@@ -232,7 +142,7 @@ def _optimizer(
     )
 
 
-def _forward_commands(process: _Process, optimizer: CollaborativeOptimizer) -> None:
+def _forward_commands(process: Process, optimizer: CollaborativeOptimizer) -> None:
     """Pass on at once what a round must not wait for."""
 
     def on_settings(settings: SessionSettings) -> None:
@@ -248,7 +158,7 @@ def _tell_of_foreign_states(optimizer: CollaborativeOptimizer, reporter: Reporte
 
 
 def _session(
-    process: _Process, prepared: _Prepared, peer: _Peer, optimizer: CollaborativeOptimizer, liveness: Liveness
+    process: Process, prepared: Prepared, peer: _Peer, optimizer: CollaborativeOptimizer, liveness: Liveness
 ) -> Session:
     start, control, reporter = process.start, process.control, process.reporter
     manifest, training = start.manifest, start.manifest.training
@@ -298,7 +208,7 @@ def peer_validation_of(
     )
 
 
-def _order(prepared: _Prepared, start: Start, dht: DHT) -> Order:
+def _order(prepared: Prepared, start: Start, dht: DHT) -> Order:
     manifest = start.manifest
     samples = partial(training_samples, manifest.data, prepared.rotation.paths)
     return Order(prepared.task, samples, manifest.training.microbatch_size, manifest.run_id, dht.peer_id.to_bytes())

@@ -22,8 +22,8 @@ from core.learning.data import training_samples
 from core.learning.data.download import StoppedError
 from core.learning.data.rotation import EPOCHS, SECONDS, Rotation
 from core.system.cache import Cache
-from core.trainer.build import give_way
 from core.trainer.control import Control
+from core.trainer.preparation import give_way
 from tests.fakes.http_server import ranged, serving
 from tests.learning.fetching import fetcher
 from tests.waiting import wait_for
