@@ -22,23 +22,22 @@ from core.conditions.sleep.watch import SleepWatch
 from core.engine.broadcast import Broadcast
 from core.engine.decision import states
 from core.engine.decision.decide import Decision
-from core.engine.decision.facts import Conditions
 from core.engine.decision.intent import Intent
 from core.engine.decision.lifecycle import forgive, lifecycle
 from core.engine.decision.observation import Observation, decide_among, lift_failures, moments
 from core.engine.decision.project_selection import Selection
-from core.engine.decision.rules import gpu_rules, machine_rules, network_rules
+from core.engine.decision.rules import gpu_rules, machine_rules
 from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
 from core.engine.machine import gpu_power
 from core.engine.machine.alarms import Alarms
 from core.engine.machine.gpu_power import PowerLimit
 from core.engine.machine.sensor_thread import SensorThread, interval
 from core.engine.machine.weekly_schedule import WeeklySchedule
+from core.engine.observer import Observer
 from core.engine.projects.catalogue import PRACTICE, Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.http_proxy import HttpProxy
 from core.engine.projects.identity import Identity
-from core.engine.projects.memberships import memberships
 from core.engine.projects.pictures import Pictures
 from core.engine.projects.ranking import Ranking
 from core.engine.recorder import Recorder, ending, why
@@ -99,8 +98,9 @@ class Engine:
         """When the volunteer last asked to contribute."""
         self._closing, self._changes = False, 0
         self.selection = Selection()
-        self._measured_bandwidths: dict[str, int] = {}
-        """By project: bytes per second below which its rounds cannot end, as measured by a session."""
+        self._observer = Observer(
+            self.catalogue, self.weekly_schedule, self.sensor_thread, self._sleep, self._recorder, self.runtime
+        )
         self._state: State = Idle()
         services = Services(
             profile,
@@ -236,21 +236,7 @@ class Engine:
         intent = self.intent.at(now)
         if self._closing or not self.sensor_thread.ready:
             intent = intent.fulfilled()
-        zone = self.weekly_schedule.zone(now)
-        used = self._recorder.used_in_month(self.preferences, now, zone)
-        return Observation(
-            now=now,
-            intent=intent,
-            preferences=self.preferences,
-            week=self.weekly_schedule.outlook(now),
-            memberships=memberships(self.catalogue, intent.project, self._measured_bandwidths),
-            conditions=Conditions(
-                machine=self.sensor_thread.readings,
-                network=network_rules.network_use(self.preferences, used, now, zone),
-                near_sleep=self._sleep.now.near,
-                compute_ready=self.runtime.status.ready,
-            ),
-        )
+        return self._observer.observe(now, intent, self.preferences)
 
     def _decide(self) -> tuple[Decision, Selection]:
         session_gpu, slept = self._sessions.gpu, self._sessions.slept
@@ -280,7 +266,7 @@ class Engine:
         match event:
             case Report():
                 if event.min_bandwidth and (project := self.active_project):
-                    self._measured_bandwidths[project] = event.min_bandwidth
+                    self._observer.measured_bandwidths[project] = event.min_bandwidth
                 self._recorder.report(event, now, self.preferences["processor_power"])
                 self._intent.reached(event.progress.epoch)
             case EpochDone():
