@@ -26,7 +26,7 @@ _FOR_A_PERSON = frozenset(
         "ssh_missing",
     }
 )
-"""Failures that stay until somebody acts; servers lock out who asks again and again with a key that they refuse."""
+"""Failures that only a person can mend. Servers lock out clients that repeat a key that was refused."""
 
 
 class RemoteLink(EngineLink):

@@ -131,8 +131,8 @@ def _inodes(process: int) -> set[int]:
 
 
 def _connections_of(inodes: set[int]) -> Iterator[tuple[bytes, Connection]]:
-    """Cookie of each of these TCP connections, and what is known of it. The kernel tells of all in this network
-    namespace, also of a browser's hundreds."""
+    """The cookie of each of these TCP connections, and what the kernel counts for it. It lists all connections of this
+    network namespace, also a browser's hundreds."""
     if sys.platform != "linux":
         return
     with suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel:

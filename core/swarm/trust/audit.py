@@ -34,7 +34,7 @@ _ROUGHLY_FAR = (FAR / 1.5, FAR, FAR * 1.5)
 """By sums, one who is about so far may be nearer or farther than the reducer found."""
 _LARGEST = 1 << 20
 _SLACK = 2.0
-"""Times that a reducer may have counted somebody for more or less: members limit weights by what they know."""
+"""A reducer may have counted a member for so many times more or less: each limits weights by what it knows itself."""
 
 Rows = np.ndarray
 """Sums, a row for each member of the group."""

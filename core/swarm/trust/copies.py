@@ -1,4 +1,4 @@
-"""Copies of parts in few bits a number, kept until somebody asks for their sums."""
+"""Copies of parts, with few bits a number. An auditor asks for their sums."""
 
 from collections.abc import Iterator
 
