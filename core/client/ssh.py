@@ -145,7 +145,7 @@ def connect(machine: Machine, start: bool = False) -> Tunnel:
     tunnel = Tunnel(machine, ours, process)
     try:
         _read_hello(tunnel)
-    except BaseException:
+    except BaseException:  # also Ctrl-C: ssh would stay
         tunnel.close()
         raise
     return tunnel

@@ -111,7 +111,7 @@ class Validation(threading.Thread):
             try:
                 self._judge(case)
                 self._asked_for = _now_and_then(self._work.accused())
-            except Exception:
+            except Exception:  # top level of the thread: one case is lost, not all that follow
                 if self._stopped.is_set():
                     break
                 log.exception("a validation failed")
