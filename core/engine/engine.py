@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import tzinfo
 
 import msgspec
 
@@ -32,7 +33,7 @@ from core.engine.machine import gpu_power
 from core.engine.machine.alarms import Alarms
 from core.engine.machine.gpu_power import PowerLimit
 from core.engine.machine.sensor_thread import SensorThread, interval
-from core.engine.machine.weekly_schedule import WeeklySchedule
+from core.engine.machine.weekly_schedule import WeeklySchedule, local_zone
 from core.engine.observer import Observer
 from core.engine.projects.catalogue import PRACTICE, Catalogue
 from core.engine.projects.credentials import Credentials
@@ -73,6 +74,7 @@ class Engine:
         clock: Callable[[], float],
         *,
         announcer: Announcer | None = None,
+        read_zone: Callable[[], tzinfo] = local_zone,
     ) -> None:
         self.clock = clock
         self.store = store
@@ -84,7 +86,7 @@ class Engine:
         self.ranking = Ranking(self.identity, self.update, clock)
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
-        self.weekly_schedule = WeeklySchedule(self.preferences["week"])
+        self.weekly_schedule = WeeklySchedule(self.preferences["week"], read_zone)
         self.sensor_thread = SensorThread(machine, self.preferences["programs"], self.update)
         self._sleep = SleepWatch(announcer or Announcer(), self._request_update)
         self._power_limit = PowerLimit(

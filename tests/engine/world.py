@@ -19,7 +19,6 @@ from core.client.profile import Profile
 from core.conditions.machine import Machine
 from core.engine.engine import Engine
 from core.engine.machine import profile_lock
-from core.engine.machine.weekly_schedule import WeeklySchedule
 from core.engine.server.commands import Commands
 from core.engine.session.commands import Programs
 from core.store.store import Store
@@ -91,8 +90,14 @@ async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> A
     store.preferences.set("week", week)
     programs = Programs(*([sys.executable, str(FAKES / name)] for name in ("scripted_trainer.py", "scripted_host.py")))
     worlds: list[World] = []
-    engine = Engine(profile, store, programs, Machine({}), lambda: worlds[0].now if worlds else NIGHT)
-    engine.weekly_schedule = WeeklySchedule(week, lambda: worlds[0].zone)
+    engine = Engine(
+        profile,
+        store,
+        programs,
+        Machine({}),
+        lambda: worlds[0].now if worlds else NIGHT,
+        read_zone=lambda: worlds[0].zone if worlds else BERLIN,
+    )
     worlds.append(World(engine, heard))
     try:
         # Without `engine.start`: its alarms follow the real clock.

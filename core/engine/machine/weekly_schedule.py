@@ -14,12 +14,25 @@ _ZONE_HOLDS = 30.0
 _log = logging.getLogger(__name__)
 
 
+def local_zone() -> tzinfo:
+    """The computer's present zone; if its settings name none, the present offset from UTC."""
+    import tzlocal
+
+    if hasattr(time, "tzset"):
+        time.tzset()
+    try:
+        return tzlocal.reload_localzone()
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        _log.warning("The computer's time zone is not known, its present offset is used: %s", error)
+        return datetime.now().astimezone().tzinfo or UTC
+
+
 class WeeklySchedule:
     """`read_zone` is called now and then."""
 
-    def __init__(self, cells: str, read_zone: Callable[[], tzinfo] | None = None) -> None:
+    def __init__(self, cells: str, read_zone: Callable[[], tzinfo] = local_zone) -> None:
         self.cells = cells
-        self._read_zone = read_zone or local_zone
+        self._read_zone = read_zone
         self._zone: tzinfo = UTC
         self._zone_read_at = float("-inf")
         self._outlook = Outlook()
@@ -56,16 +69,3 @@ class WeeklySchedule:
             # The same zone stays the same object, so that caches keyed by it stay valid.
             return self._zone if zone == self._zone else zone
         return self._zone
-
-
-def local_zone() -> tzinfo:
-    """The computer's present zone; if its settings name none, the present offset from UTC."""
-    import tzlocal
-
-    if hasattr(time, "tzset"):
-        time.tzset()
-    try:
-        return tzlocal.reload_localzone()
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        _log.warning("The computer's time zone is not known, its present offset is used: %s", error)
-        return datetime.now().astimezone().tzinfo or UTC
