@@ -211,10 +211,11 @@ class CheckedParts(TensorPartContainer):
         """See hivemind; here no tensor comes before all are complete."""
         for peer, count in enumerate(self.num_parts_by_peer):
             while self._outputs_registered_by_peer[peer] < count:
-                self._output_part_available[peer].clear()
-                await self._output_part_available[peer].wait()
+                # Before each wait: a round may end before it is waited for, and then nothing comes any more.
                 if self.finished.is_set():
                     raise AllreduceException("the round was ended")
+                self._output_part_available[peer].clear()
+                await self._output_part_available[peer].wait()
         if self._result is not None:
             sizes = [tensor.numel() for tensor in self.local_tensors]
             for tensor, average in zip(self.local_tensors, self._result.split(sizes), strict=True):

@@ -101,16 +101,20 @@ def test_averages_that_come_in_any_order_come_to_their_places_and_to_whoever_kee
     assert kept[0][2] + kept[1][2] == [10.0 + value for value in range(7)]
 
 
-def test_a_round_that_ends_early_hands_out_no_averages() -> None:
+@pytest.mark.parametrize("ends", ["while its averages are waited for", "before"])
+def test_a_round_that_ends_early_hands_out_no_averages(ends: str) -> None:
     async def averaged() -> list[torch.Tensor]:
         parts = TensorPartContainer([torch.zeros(8)], (8,), part_size_bytes=16)
         parts.__class__ = CheckedParts
         parts.register_processed_part(0, 0, torch.zeros(4))
-        asyncio.get_running_loop().call_soon(parts.finalize)
+        if ends == "before":
+            parts.finalize()
+        else:
+            asyncio.get_running_loop().call_soon(parts.finalize)
         return [tensor async for tensor in parts.iterate_output_tensors()]
 
     with pytest.raises(AllreduceException):
-        asyncio.run(averaged())
+        asyncio.run(asyncio.wait_for(averaged(), 5.0))
 
 
 def test_a_member_that_changes_its_weight_within_a_round_is_dropped() -> None:
