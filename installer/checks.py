@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from installer.checkout import Checkout
 
+_SIDE_BY_SIDE = ["-n", "2", "--dist", "loadfile"]
+"""Two tests at a time: most wait for processes that they have started. Slow ones have the machine for themselves."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -29,10 +32,10 @@ def commands(checkout: Checkout, pytest_arguments: list[str]) -> dict[str, list[
 
 
 def select(arguments: list[str]) -> list[str]:
-    """Pytest's arguments: without --all the slow tests are left out."""
+    """Pytest's arguments: without --all the slow tests are left out; a whole run without them shares the processors."""
     if "--all" in arguments:
         return [argument for argument in arguments if argument != "--all"]
-    return ["-m", "not slow", *arguments]
+    return ["-m", "not slow", *(arguments or _SIDE_BY_SIDE)]
 
 
 def run_all(checkout: Checkout, arguments: list[str]) -> bool:

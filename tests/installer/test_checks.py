@@ -9,6 +9,11 @@ def test_slow_tests_run_only_when_asked_for() -> None:
     assert select(["-x", "--all"]) == ["-x"]
 
 
+def test_a_whole_run_without_slow_tests_runs_two_at_a_time() -> None:
+    assert select([]) == ["-m", "not slow", "-n", "2", "--dist", "loadfile"]
+    assert select(["--all"]) == []
+
+
 def test_the_summary_names_what_failed() -> None:
     text = summary([Outcome("mypy", False, 3.14), Outcome("pytest", True, 20.0)])
     assert text.splitlines() == [
