@@ -18,7 +18,7 @@ from core.client.installation import core_command, core_environment
 from core.host.control import EvaluationStopped, HostControl
 from core.host.project import load
 from core.system.priority import PROMPTLY, lower_priority, start_promptly
-from core.system.subreaper import TAG
+from core.system.subreaper import TAG, end_children_with_this_process
 
 log = logging.getLogger("core.host")
 phases = logging.getLogger("core.host.start")
@@ -58,6 +58,7 @@ def main(argv: list[str]) -> int:
     if not chosen.embedded:
         # In an organiser's terminal nothing stands before the sentence that refuses a project.
         phases.setLevel(logging.WARNING)
+    end_children_with_this_process()
     # hivemind ends its forked processes by SIGTERM: they must not inherit our handler.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     ending = threading.Event()

@@ -17,7 +17,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -47,6 +49,30 @@ def run(folder: Path, command: list[str], grace: float = GRACE) -> int:
     finally:
         _kill_the_rest()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def end_children_with_this_process() -> None:
+    """From now on the kernel kills what this process's main thread forks, and what those fork, when the parent ends.
+
+    So a session ends even if its subreaper is killed together with whatever would clean up after that one. For forks
+    alone: a program that `subprocess` starts is not bound, nor is a child of another thread, since Linux would end it
+    with that thread (PR_SET_PDEATHSIG, prctl(2)). Linux only; elsewhere the next start cleans up.
+    """
+    if sys.platform != "linux":
+        return
+    prctl, parent = _libc_prctl(), 0
+
+    def remember() -> None:
+        nonlocal parent
+        parent = os.getpid() if threading.current_thread() is threading.main_thread() else 0
+
+    def bind() -> None:
+        if parent:
+            prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != parent:  # it ended before
+                os._exit(128 + signal.SIGKILL)
+
+    os.register_at_fork(before=remember, after_in_child=bind)
 
 
 def relatives() -> list[int]:
@@ -145,9 +171,14 @@ def _wakeup_pipe() -> int:
 def _prctl(option: int, value: int) -> None:
     """Linux only; elsewhere the polling in `_watch` and the process group do the work."""
     if sys.platform == "linux":
-        import ctypes
+        _libc_prctl()(option, value, 0, 0, 0)
 
-        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+def _libc_prctl() -> Callable[..., int]:
+    import ctypes
+
+    found: Callable[..., int] = ctypes.CDLL(None, use_errno=True).prctl
+    return found
 
 
 def _processes() -> dict[int, tuple[int, int]]:

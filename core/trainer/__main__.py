@@ -11,6 +11,7 @@ from core.api.session import Fault
 from core.conditions.desktop_proxy import DesktopProxy
 from core.system import proxy
 from core.system.priority import PROMPTLY, lower_priority, start_promptly
+from core.system.subreaper import end_children_with_this_process
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
 
@@ -23,6 +24,7 @@ _AWAITED = 20.0
 
 
 def main() -> int:
+    end_children_with_this_process()
     if PROMPTLY in sys.argv:
         start_promptly()
         # Long preparations, such as large downloads, are nothing to wait for.

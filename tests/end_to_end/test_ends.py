@@ -143,6 +143,31 @@ def test_every_process_of_a_backbone_may_be_killed(machine: Machine, numbers: tu
     machine.wait_until_nothing_is_left(15.0)
 
 
+def test_a_backbone_whose_subreapers_are_both_killed_runs_no_more(machine: Machine) -> None:
+    program = host(machine)
+    kill_at_once([psutil.Process(program.process.pid), *subreapers(machine)])
+    wait_for(lambda: machine.members() == [], 10.0, "nothing runs")
+
+
+def test_a_session_whose_engine_and_subreapers_are_all_killed_runs_no_more(machine: Machine) -> None:
+    """The practice project's trainer, backbone and companion."""
+    program, status = contribute(machine.profile("ann"))
+    kill_at_once([psutil.Process(status["engine_pid"]), *subreapers(machine)])
+    assert program.end() == 1
+    wait_for(lambda: machine.members() == [], 10.0, "nothing runs")
+
+
+def subreapers(machine: Machine) -> list[psutil.Process]:
+    return [process for process in machine.members() if "core.system.subreaper" in process.cmdline()[:4]]
+
+
+def kill_at_once(processes: list[psutil.Process]) -> None:
+    """Stopped first, so that none cleans up after another one."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for process in processes:
+            process.send_signal(number)
+
+
 def test_a_backbone_starts_again_where_it_was_killed(machine: Machine) -> None:
     port = closed_port()
     description = project(machine.folder)

@@ -33,6 +33,16 @@ subprocess.Popen([sys.executable, "-c", middle], start_new_session=True)
 """Four stragglers of a session: one in its group, one in a session of its own, one such with a child in yet another."""
 
 
+FORKS = f"""
+import os, time
+from core.system.subreaper import end_children_with_this_process
+{STUBBORN}
+end_children_with_this_process()
+os.fork() or os.fork()
+time.sleep(600)
+"""
+
+
 class Supervised:
     """A subreaper with its command, and every process that carries its tag."""
 
@@ -159,6 +169,41 @@ def test_a_killed_subreaper_takes_its_command_along_and_the_group_can_be_killed(
     wait_for(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
     os.killpg(supervised.process.pid, signal.SIGKILL)
     wait_for(supervised.is_gone)
+
+
+def test_forks_end_although_both_nested_subreapers_are_killed_at_once(tmp_path: Path, subreaper: Subreaper) -> None:
+    nested = core_command("core.system.subreaper", str(tmp_path / "session-0"), "--", sys.executable, "-c", FORKS)
+    supervised = subreaper(f"import os; os.execv({nested[0]!r}, {nested!r})")
+    wait_for(lambda: len(supervised.members()) == 5)
+    both = [supervised.child(), psutil.Process(supervised.process.pid)]
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped, neither can clean up after the other
+        for process in both:
+            process.send_signal(number)
+    wait_for(supervised.is_gone, 5.0)
+
+
+def test_a_fork_of_a_thread_that_ends_goes_on(subreaper: Subreaper) -> None:
+    program = f"""
+import os, sys, threading
+from core.system.subreaper import end_children_with_this_process
+end_children_with_this_process()
+def fork():
+    if not (child := os.fork()):
+        os.read(0, 1)
+        os._exit(3)
+    children.append(child)
+children = []
+thread = threading.Thread(target=fork)
+thread.start()
+thread.join()
+print(os.waitpid(children[0], os.WNOHANG)[0], flush=True)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]))
+"""
+    supervised = subreaper(program)
+    assert supervised.process.stdout is not None
+    assert supervised.process.stdout.readline() == b"0\n"
+    supervised.process.communicate(b"x", timeout=10)
+    assert supervised.process.returncode == 3
 
 
 @pytest.mark.parametrize("manners", ["sys.stdin.read()", STUBBORN + "; time.sleep(600)"], ids=["polite", "stubborn"])
