@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from app.desktop.autostart.login_file import LoginFile
-from core.client.installation import package
+from core.client.installation import ROOT, package
 from core.client.profile import Profile
 
 IN_TRAY = "--in-tray"
@@ -19,7 +19,7 @@ IN_TRAY = "--in-tray"
 def for_this_system(
     profile: Profile, system: str = sys.platform, environment: Mapping[str, str] = os.environ, user: Path | None = None
 ) -> LoginFile | None:
-    """The file of this profile; None on an unsupported system."""
+    """The file of this profile; None on an unsupported system, and in a sandbox."""
     user = user or Path.home()
     command, is_named = [*program(), IN_TRAY], bool(environment.get("IDLEHIVE_HOME"))
     name = f"idlehive-{profile.path.name}" if is_named else "idlehive"
@@ -27,6 +27,8 @@ def for_this_system(
     if system.startswith("linux"):
         from app.desktop.autostart import xdg
 
+        if xdg.is_sandboxed(environment, ROOT):
+            return None
         return LoginFile(xdg.folder(environment, user) / f"{name}.desktop", xdg.text(command, variables))
     if system == "darwin":
         from app.desktop.autostart import launchd

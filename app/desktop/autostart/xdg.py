@@ -7,6 +7,14 @@ from pathlib import Path
 _RESERVED = re.compile(r"[\s\"'\\><~|&;$*?#()`%=]")
 
 
+def is_sandboxed(environment: Mapping[str, str], program: Path, info: Path = Path("/.flatpak-info")) -> bool:
+    """Whether Flatpak or Snap runs `program`: they give it a folder of its own, in which no desktop looks.
+
+    What is started from a sandboxed terminal inherits SNAP, so it counts only for programs that lie in that snap.
+    """
+    return info.exists() or ("SNAP" in environment and program.is_relative_to(environment["SNAP"]))
+
+
 def folder(environment: Mapping[str, str], user: Path) -> Path:
     configured = environment.get("XDG_CONFIG_HOME", "")
     # The Base Directory Specification: a relative path is to be ignored.

@@ -12,6 +12,7 @@ from app.desktop import autostart
 from app.desktop.autostart import IN_TRAY, launchd, windows, xdg
 from app.desktop.autostart.login_file import LoginFile
 from core.api.errors import WorldError
+from core.client.installation import ROOT
 from core.client.profile import Profile
 
 
@@ -76,6 +77,15 @@ def test_a_file_where_the_folder_belongs_is_one_clear_sentence(tmp_path: Path) -
     (tmp_path / ".config").write_text("")
     with pytest.raises(WorldError, match="file_not_written"):
         on_linux(tmp_path).set(True)
+
+
+def test_a_sandbox_has_none_but_what_its_terminal_starts_has(tmp_path: Path) -> None:
+    (tmp_path / "info").write_text("[Application]\n")
+    assert xdg.is_sandboxed({}, ROOT, tmp_path / "info")
+    assert not xdg.is_sandboxed({}, ROOT, tmp_path / "none")
+    inside = {"SNAP": str(ROOT)}
+    assert autostart.for_this_system(Profile(tmp_path), "linux", inside, tmp_path) is None
+    assert not on_linux(tmp_path, SNAP="/snap/editor/7").is_on
 
 
 def test_macos_gets_a_launch_agent(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from app.widgets.basic import Label
 from app.window.main_window import MainWindow
 from core.api.disk import DiskUse, FreeSpace, GetDiskUse
 from core.api.snapshot import Snapshot
-from core.client.installation import version
+from core.client.installation import ROOT, version
 from core.client.profile import Profile
 from tests.app.snapshots import IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -54,6 +54,19 @@ def test_a_login_file_that_cannot_be_written_is_told_and_the_switch_stays_off(
     page.login.click()
     assert "cannot be written" in texts(page)
     assert not page.login.isChecked()
+
+
+def test_in_a_sandbox_start_at_login_is_off_and_the_page_says_why(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SNAP", str(ROOT))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    window.open_named("settings")
+    page = window.findChild(SettingsPage)
+    assert page is not None
+    assert "Start at login is not supported on this system." in texts(page)
+    page.login.click()
+    assert (page.login.isChecked(), list(tmp_path.iterdir())) == (False, [])
 
 
 def test_notifications_can_be_switched_off_and_stay_so(page: SettingsPage, profile: Profile) -> None:
