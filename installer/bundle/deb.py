@@ -18,6 +18,8 @@ from installer.system_packages import FONT_PACKAGE, QT_LIBRARIES
 HOME = "usr/lib/idlehive"
 _MAINTAINER = "The Idlehive contributors <maintainers@idlehive.invalid>"
 _SCRIPTS = Path(__file__).with_name("debian")
+_WAYLAND_LIBRARIES = ("libwayland-cursor0", "libwayland-egl1")
+"""Of Qt's Wayland plugins; without them Qt takes X11."""
 _COMPLETIONS = {
     "bash": "usr/share/bash-completion/completions/idlehive",
     "zsh": "usr/share/zsh/vendor-completions/_idlehive",
@@ -90,15 +92,18 @@ def _add_control(root: Path, version: str) -> None:
 
 
 def control_text(version: str, kilobytes: int) -> str:
-    """The control file. A screen is recommended: on a server the command line does without Qt's libraries."""
+    """The control file. A screen is recommended: on a server the command line does without Qt's libraries.
+
+    The launcher begins with any `python3`, which may be too old, and finds the other one.
+    """
     pythons = " | ".join(["python3 (>= 3.11)", *(f"python{python}" for python in PYTHONS)])
-    screen = sorted({*QT_LIBRARIES.values(), FONT_PACKAGE})
+    screen = sorted({*QT_LIBRARIES.values(), *_WAYLAND_LIBRARIES, FONT_PACKAGE})
     return f"""Package: idlehive
 Version: {version}
 Architecture: {ARCHITECTURE}
 Maintainer: {_MAINTAINER}
 Installed-Size: {kilobytes}
-Depends: {pythons}, libc6 (>= {GLIBC}), libstdc++6, ca-certificates
+Depends: python3, {pythons}, libc6 (>= {GLIBC}), libstdc++6, ca-certificates
 Recommends: {", ".join(screen)}
 Suggests: gnome-keyring, libxss1
 Section: science

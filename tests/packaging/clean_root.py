@@ -1,4 +1,4 @@
-"""A clean Debian in a folder: packages are installed there as on a volunteer's computer."""
+"""A clean Debian or Ubuntu in a folder: packages are installed there as on a volunteer's computer."""
 
 import os
 import shutil
@@ -9,6 +9,9 @@ from pathlib import Path
 import psutil
 
 PERSON = "volunteer"
+UBUNTU = ("jammy", "noble", "resolute")
+"""22.04, 24.04 and 26.04, which mmdebstrap verifies with `UBUNTU_KEYS`, the file of Ubuntu's package ubuntu-keyring."""
+UBUNTU_KEYS = Path("/usr/share/keyrings/ubuntu-archive-keyring.gpg")
 _SKIPPED = ("proc", "sys", "dev", "tmp", "run", "wheels", "packages", "var/cache", "var/log", "var/lib/apt")
 """Folders that are no part of the installed system, or that apt itself keeps."""
 _CGROUPS = Path("/sys/fs/cgroup/cpu")
@@ -23,8 +26,9 @@ class CleanRoot:
         self.folder = folder
         self._mounts: list[Path] = []
         self._share = ProcessorShare()
-        include = "--include=ca-certificates,procps,xvfb,xauth,xdotool,dbus,util-linux"
-        command = ["mmdebstrap", "--variant=minbase", include, suite, str(folder)]
+        include = "--include=apt,ca-certificates,procps,xvfb,xauth,xdotool,dbus,util-linux"
+        parts = "--components=main,universe" if suite in UBUNTU else "--components=main"
+        command = ["mmdebstrap", "--variant=minbase", parts, include, suite, str(folder)]
         subprocess.run(command, check=True, capture_output=True)
         for path in ("proc", "dev", "sys"):
             self._mount(Path("/") / path, path)

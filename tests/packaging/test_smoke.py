@@ -1,9 +1,9 @@
-"""The real package on a clean Debian: installed, used by an ordinary person, upgraded while it contributes, removed.
+"""The real package on a clean Debian or Ubuntu: installed, used, upgraded while it contributes, and removed.
 
     python -m pytest -m slow tests/packaging -s
 
-It needs root, a Debian mirror and the sources of the pinned packages. `SUITE=trixie` takes Debian 13 in place of 12;
-`PACKAGES` names a folder in which both versions of the package are already.
+It needs root, a Debian mirror and the sources of the pinned packages. `SUITE=trixie` takes Debian 13 in place of 12,
+`SUITE=noble` Ubuntu 24.04; `PACKAGES` names a folder in which both versions of the package are already.
 """
 
 import json
@@ -20,17 +20,20 @@ import pytest
 
 from installer import pip_settings
 from installer.bundle import build
+from installer.bundle.target import PYTHONS
 from installer.checkout import Checkout
-from tests.packaging.clean_root import PERSON, CleanRoot, new
+from tests.packaging.clean_root import PERSON, UBUNTU, UBUNTU_KEYS, CleanRoot, new
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
+SUITE = os.environ.get("SUITE", "bookworm")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.root,
     pytest.mark.timeout(3600),
     pytest.mark.skipif(os.geteuid() != 0, reason="chroot needs root"),
     pytest.mark.skipif(shutil.which("mmdebstrap") is None, reason="mmdebstrap is not installed"),
+    pytest.mark.skipif(SUITE in UBUNTU and not UBUNTU_KEYS.exists(), reason=f"Ubuntu's keys are not in {UBUNTU_KEYS}"),
 ]
 _PRESS = """
 from types import NoneType
@@ -59,7 +62,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def debian(tmp_path: Path, packages: dict[str, Path]) -> Iterator[CleanRoot]:
-    root = CleanRoot(tmp_path / "root", os.environ.get("SUITE", "bookworm"))
+    root = CleanRoot(tmp_path / "root", SUITE)
     try:
         root.lend(packages[_OLD].parent, "packages")
         yield root
@@ -198,4 +201,5 @@ def is_in_session(root: CleanRoot) -> bool:
 
 def press_contribute(root: CleanRoot) -> None:
     """What the window's button sends to the engine."""
-    root.as_person("python3", "-c", _PRESS, PYTHONPATH="/usr/lib/idlehive:/usr/lib/idlehive/lib")
+    python = next(f"python{number}" for number in PYTHONS if (root.folder / f"usr/bin/python{number}").exists())
+    root.as_person(python, "-c", _PRESS, PYTHONPATH="/usr/lib/idlehive:/usr/lib/idlehive/lib")

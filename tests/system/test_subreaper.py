@@ -183,7 +183,7 @@ def test_forks_end_although_both_nested_subreapers_are_killed_at_once(tmp_path: 
 
 
 def test_a_fork_of_a_thread_that_ends_goes_on(subreaper: Subreaper) -> None:
-    program = f"""
+    program = """
 import os, sys, threading
 from core.system.subreaper import end_children_with_this_process
 end_children_with_this_process()

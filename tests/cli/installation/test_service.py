@@ -1,5 +1,9 @@
 """The systemd user service, with a stand-in for systemctl that writes down what it is asked."""
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,3 +75,15 @@ def test_what_systemd_would_replace_is_escaped_where_it_would(monkeypatch: pytes
     lines = service.text(Profile(Path("/srv/50 % of $HOME"))).splitlines()
     assert 'ExecStart="/opt/$$1 a%%b/idlehive" contribute --by-schedule' in lines
     assert 'Environment="IDLEHIVE_HOME=/srv/50 %% of $HOME"' in lines
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+def test_systemd_understands_every_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDLEHIVE_HOME", "/srv/50 % of $HOME")
+    monkeypatch.setattr(autostart, "program", lambda: [sys.executable])
+    unit = tmp_path / "idlehive.service"
+    unit.write_text(service.text(Profile(Path("/srv/50 % of $HOME"))))
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
+    command = ["systemd-analyze", "verify", "--user", "--man=no", unit]
+    checked = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stderr) == (0, "")
