@@ -3,5 +3,5 @@
 import multiprocessing
 
 # To be settled before anything of hivemind is made: its averagers cannot be pickled, which any other method would do.
-if multiprocessing.get_start_method(allow_none=True) is None:
-    multiprocessing.set_start_method("fork")
+# By force: Python 3.14 has another method by default, and what a library made while it was imported has chosen that.
+multiprocessing.set_start_method("fork", force=True)
