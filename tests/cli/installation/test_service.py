@@ -84,6 +84,6 @@ def test_systemd_understands_every_line(tmp_path: Path, monkeypatch: pytest.Monk
     unit = tmp_path / "idlehive.service"
     unit.write_text(service.text(Profile(Path("/srv/50 % of $HOME"))))
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
-    command = ["systemd-analyze", "verify", "--user", "--man=no", unit]
+    command = ["systemd-analyze", "verify", "--user", "--man=no", str(unit)]
     checked = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stderr) == (0, "")
