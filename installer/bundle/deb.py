@@ -94,9 +94,13 @@ def _add_control(root: Path, version: str) -> None:
 def control_text(version: str, kilobytes: int) -> str:
     """The control file. A screen is recommended: on a server the command line does without Qt's libraries.
 
-    The launcher begins with any `python3`, which may be too old, and finds the other one.
+    The launcher begins with any `python3`, which may be too old, and finds the other one. A candidate before a release,
+    as Ubuntu 22.04 has of 3.11, is older than it to dpkg, and not enough for torch.
     """
-    pythons = " | ".join(["python3 (>= 3.11)", *(f"python{python}" for python in PYTHONS)])
+    oldest, *newer = PYTHONS
+    pythons = " | ".join(
+        ["python3 (>= 3.11)", f"python{oldest} (>= {oldest}.0)", *(f"python{python}" for python in newer)]
+    )
     screen = sorted({*QT_LIBRARIES.values(), *_WAYLAND_LIBRARIES, FONT_PACKAGE})
     return f"""Package: idlehive
 Version: {version}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.text.i18n import languages
-from installer.bundle import build, deb, desktop, payload, portable
+from installer.bundle import build, deb, desktop, launcher, payload, portable
 from installer.bundle.launcher import SUPPORTED
 from installer.bundle.payload import is_needed
 from installer.bundle.target import GLIBC, PYTHONS
@@ -103,7 +103,7 @@ def test_qts_libraries_are_recommended_and_any_supported_python_will_do() -> Non
     fields = dict(line.split(": ", 1) for line in deb.control_text("1.2", 10).splitlines() if not line.startswith(" "))
     assert {"libegl1", "libwayland-cursor0"} <= set(fields["Recommends"].split(", "))
     assert "libegl1" not in fields["Depends"]
-    assert fields["Depends"].startswith("python3, python3 (>= 3.11) | python3.11 |")
+    assert fields["Depends"].startswith("python3, python3 (>= 3.11) | python3.11 (>= 3.11.0) | python3.12 |")
 
 
 def test_the_papers_name_the_c_library_that_the_wheels_are_chosen_for() -> None:
@@ -124,6 +124,18 @@ def test_packages_carry_no_file_that_git_ignores_and_none_that_makes_others(tmp_
 
 def test_the_launcher_and_the_packages_support_the_same_pythons() -> None:
     assert tuple(f"{major}.{minor}" for major, minor in SUPPORTED) == PYTHONS
+
+
+@pytest.mark.parametrize("version", [(3, 10, 12, "final", 0), (3, 11, 0, "candidate", 1), (3, 15, 0, "final", 0)])
+def test_the_launcher_refuses_a_python_that_will_not_do_with_one_sentence(
+    version: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system's only other Python is the one that runs already."""
+    own = f"python{version[0]}.{version[1]}"
+    monkeypatch.setattr(sys, "version_info", version)
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if name == own else None)
+    with pytest.raises(SystemExit, match=r"^Idlehive needs a released Python from 3\.11 to 3\.14,"):
+        launcher.main()
 
 
 def test_the_launcher_starts_the_command_line_from_any_folder(checkout: Checkout, tmp_path: Path) -> None:
