@@ -3,6 +3,7 @@
 A block is a part of a row group. Collections on the Hugging Face Hub usually have groups of a thousand rows.
 """
 
+import mmap
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from core.api.errors import ManifestError, WorldError
 from core.api.project.data import ParquetData
+from core.learning.data.parquet_pages import pages
 from core.learning.data.source import Source
 
 _ROWS = 1024
@@ -25,6 +27,9 @@ _LARGEST_GROUP = 1 << 27
 _MOST_ROWS = 1 << 16
 """Of a row group, likewise."""
 _MOST_FILES = 8
+_ENCODINGS = {None, 0, 2, 8}
+"""Of pages: PLAIN, and references to a dictionary. In DELTA_BYTE_ARRAY a text can begin like the one before it for a
+byte; Arrow decodes neither that nor DELTA_LENGTH_BYTE_ARRAY as a dictionary."""
 
 
 class ParquetSource(Source):
@@ -84,13 +89,35 @@ class ParquetSource(Source):
                 )
                 groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
                 for group in groups:
-                    size = group.column(place).total_uncompressed_size
+                    size = max(group.column(place).total_uncompressed_size, _unpacked(shard, group.column(place)))
                     if size > _LARGEST_GROUP or group.num_rows > _MOST_ROWS:
                         most = {"most_rows": _MOST_ROWS, "most": _LARGEST_GROUP}
                         raise WorldError("row_group_too_large", path=str(shard), rows=group.num_rows, size=size, **most)
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(shard, error) from error
         return [(number, first) for number, group in enumerate(groups) for first in range(0, group.num_rows, _ROWS)]
+
+
+def _unpacked(shard: Path, column: Any) -> int:
+    """Bytes of the column in a row group, by the headers of its pages, as far as they are not too many.
+
+    Raises:
+        WorldError: few bytes of a page can stand for much text.
+    """
+    # As Arrow finds the first page.
+    begins = [column.data_page_offset, column.dictionary_page_offset if column.has_dictionary_page else 0]
+    size, begin = 0, min(begin for begin in begins if begin)
+    try:
+        with shard.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            for number, page in enumerate(pages(content, begin, column.total_compressed_size)):
+                size += page.unpacked
+                if page.encoding not in _ENCODINGS:
+                    raise WorldError("shard_not_readable", path=str(shard), detail=f"encoding {page.encoding}")
+                if size > _LARGEST_GROUP or number > _MOST_ROWS:
+                    return max(size, _LARGEST_GROUP + 1)
+    except (ValueError, LookupError, TypeError) as error:
+        raise _unreadable(shard, error) from error
+    return size
 
 
 def _opened(shard: Path, **options: Any) -> Any:

@@ -102,3 +102,64 @@ def test_few_bytes_that_stand_for_very_much_text_are_refused(tmp_path: Path) -> 
     assert path.stat().st_size < 100_000, "a dictionary has it once"
     with pytest.raises(WorldError, match="shard_unpacks_too_large"):
         list(once(SOURCE, path))
+
+
+def test_texts_that_begin_alike_are_refused_where_that_takes_no_bytes(tmp_path: Path) -> None:
+    """Decoded, these are a gigabyte."""
+    path, begin = tmp_path / "alike.parquet", "x" * 1_000_000
+    with parquet.ParquetWriter(
+        path, pa.schema([("body", pa.string())]), use_dictionary=False, column_encoding={"body": "DELTA_BYTE_ARRAY"}
+    ) as writer:
+        writer.write_table(pa.table({"body": [f"{begin}{number}" for number in range(1000)]}))
+    assert path.stat().st_size < 2_000_000
+    assert refused_within(path, "encoding 7") < 8_000_000
+
+
+def test_pages_that_are_larger_than_the_footer_says_are_refused_before_they_are_unpacked(tmp_path: Path) -> None:
+    letters = 1_000_000
+    path = written(
+        tmp_path, [f"{number:0{letters}}" for number in range(150)], compression="zstd", use_dictionary=False
+    )
+    said = parquet.ParquetFile(path).metadata.row_group(0).column(1).total_uncompressed_size
+    assert said > 1 << 27
+    content = path.read_bytes()
+    assert content.count(varint(2 * said, 5)) == 1
+    path.write_bytes(content.replace(varint(2 * said, 5), varint(2 * 1000, 5)))
+    assert parquet.ParquetFile(path).metadata.row_group(0).column(1).total_uncompressed_size == 1000
+    assert refused_within(path, "row_group_too_large") < 8_000_000
+
+
+def varint(number: int, size: int) -> bytes:
+    """Of so many bytes, as the footer has it."""
+    return bytes((number >> 7 * place & 127) | (128 if place < size - 1 else 0) for place in range(size))
+
+
+def refused_within(path: Path, why: str) -> int:
+    """Bytes that Arrow took until it was refused."""
+    before, pool = pa.default_memory_pool(), pa.system_memory_pool()
+    took = pool.max_memory()
+    pa.set_memory_pool(pool)
+    try:
+        with pytest.raises(WorldError, match=why):
+            list(once(SOURCE, path))
+    finally:
+        pa.set_memory_pool(before)
+    return int(pool.max_memory() - took)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("options", [{}, {"use_dictionary": False}, {"dictionary_pagesize_limit": 100}])
+def test_pages_of_all_versions_are_read(tmp_path: Path, version: Any, options: dict[str, Any]) -> None:
+    texts = [f"text {number}" for number in range(3000)]
+    path = written(tmp_path, texts, data_page_version=version, data_page_size=1000, compression="zstd", **options)
+    assert list(once(SOURCE, path)) == texts
+
+
+def test_a_page_whose_header_is_damaged_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, [f"text {number}" for number in range(1000)], use_dictionary=False)
+    begin = parquet.ParquetFile(path).metadata.row_group(0).column(1).data_page_offset
+    content = path.read_bytes()
+    for damage in (b"\x00", b"\xff" * 40, b"\x1c" * 40, b"\x15\x00\x15\x81" + b"\xff" * 12):
+        path.write_bytes(content[:begin] + damage + content[begin + len(damage) :])
+        with pytest.raises(WorldError, match="shard_not_readable"):
+            list(source_for(ParquetData((File("a", "0" * 64, 1),), field="body")).samples(path, 0))
