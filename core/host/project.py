@@ -24,6 +24,7 @@ from core.api.project.fields import File, Positive
 from core.api.project.manifest import Manifest
 from core.api.project.peer_address import is_peer_address
 from core.api.project.plain_json import check as check_plain
+from core.host.image_folder import packed
 from core.system.atomic_file import write_atomically
 
 _CHUNK = 1 << 20
@@ -212,11 +213,12 @@ def _publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
     collections = list(_collections(table.get("data"), "$.data"))
     for data, field in collections:
         if "held_out" in data:
+            _pack_held_out(data, folder, f"{field}.held_out")
             publish(data, "held_out", f"{field}.held_out", text=_is_text(data))
     held_out = {file.sha256 for file in published}
     for data, field in collections:
         entries = list[dict[str, Any]]()
-        for shard, place in _shards(data["shards"], folder, f"{field}.shards"):
+        for shard, place in _shards(data, folder, f"{field}.shards"):
             if isinstance(shard, dict):
                 # Elsewhere: the table of a file, as the manifest has it.
                 entries.append(shard)
@@ -250,7 +252,35 @@ def _entry(file: ServedFile) -> dict[str, Any]:
     return {"url": f"data/{file.name}", "sha256": file.sha256, "size": file.size}
 
 
-def _shards(patterns: object, folder: Path, place: str) -> Iterator[tuple[Path | dict[str, Any], str]]:
+def _shards(data: dict[str, Any], folder: Path, place: str) -> Iterator[tuple[Path | dict[str, Any], str]]:
+    for shard, field in _found(data["shards"], folder, place):
+        if isinstance(shard, Path) and _is_image_folder(data, shard):
+            yield from ((file, field) for file in _packed(shard, field))
+        else:
+            yield shard, field
+
+
+def _pack_held_out(data: dict[str, Any], folder: Path, field: str) -> None:
+    path = _local(data["held_out"], folder, field)
+    if _is_image_folder(data, path):
+        data["held_out"] = str(_packed(path, field, together=True)[0].relative_to(folder))
+
+
+def _is_image_folder(data: dict[str, Any], path: Path) -> bool:
+    return data.get("type") == "image_tar" and path.is_dir()
+
+
+def _packed(path: Path, field: str, *, together: bool = False) -> list[Path]:
+    try:
+        shards = packed(path, together=together)
+    except OSError as error:
+        raise ManifestError("file_unreadable", field, path=str(path), detail=error.strerror or str(error)) from None
+    if not shards:
+        raise ManifestError("file_empty", field, path=path.name)
+    return shards
+
+
+def _found(patterns: object, folder: Path, place: str) -> Iterator[tuple[Path | dict[str, Any], str]]:
     if not isinstance(patterns, list):
         raise ManifestError("shards_not_a_list", place)
     for index, pattern in enumerate(patterns):

@@ -77,6 +77,8 @@ class ImageTarData(Shards, frozen=True, tag="image_tar"):
     """Pictures in tar files (WebDataset): PNG, JPEG or WebP, with a label in a `.cls` file of the same name if any."""
 
     is_text: ClassVar[bool] = False
+    formats: ClassVar[dict[str, str]] = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+    """Names of a picture's format, by the ending of its file."""
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -17,7 +17,7 @@ from core.api.errors import WorldError
 from core.api.project.data import ImageTarData
 from core.learning.data.source import Source
 
-_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+_FORMATS = ImageTarData.formats
 _LARGEST_FILE = 16 << 20
 """Bytes of a picture in its format."""
 _BLOCK = 8

@@ -1,0 +1,100 @@
+"""Folders of pictures: one class a folder, or none."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.api.errors import UsageError
+from core.api.project.data import ImageTarData
+from core.host.image_folder import packed
+from core.host.project import load
+from core.learning.data import source_for
+from core.learning.data.source import once
+from tests.host.published_projects import PROJECTS
+from tests.learning.data.test_image_tar import encoded
+
+
+def folder_of(base: Path, *names: str) -> Path:
+    folder = base / "pictures"
+    for number, name in enumerate(names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(encoded("PNG", (number + 1, 1)))
+    return folder
+
+
+def read(shards: list[Path]) -> dict[int, int | None]:
+    """Labels by the width of the picture."""
+    source = source_for(ImageTarData(()))
+    found = {}
+    for picture in (picture for shard in shards for picture in once(source, shard)):
+        pixels = picture.decoded()
+        assert pixels is not None
+        found[pixels.shape[2]] = picture.label
+    return found
+
+
+def test_each_folder_is_a_class(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "cat/1.png", "cat/old/1.png", "ant/1.png", "none.png", "readme.txt")
+    assert read(packed(folder)) == {1: 1, 2: 1, 3: 0, 4: None}
+
+
+def test_a_flat_folder_has_no_labels(tmp_path: Path) -> None:
+    assert read(packed(folder_of(tmp_path, "1.png", "2.png"))) == {1: None, 2: None}
+
+
+def test_the_same_pictures_give_the_same_bytes_elsewhere(tmp_path: Path) -> None:
+    names = [f"{kind}/{number}.png" for kind in "ab" for number in range(20)]
+    shards = [packed(folder_of(tmp_path / place, *names)) for place in ("one", "two")]
+    for one, two in zip(*shards, strict=True):
+        assert (one.name, one.read_bytes()) == (two.name, two.read_bytes())
+
+
+def test_every_shard_is_mixed_and_of_limited_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.host.image_folder._SHARD", 700)
+    names = [f"{kind}/{number}.png" for kind in "ab" for number in range(20)]
+    folder = folder_of(tmp_path, *names)
+    shards = packed(folder)
+    labels = [set(read([shard]).values()) for shard in shards]
+    assert len(shards) > 3
+    assert labels.count({0, 1}) >= len(labels) - 1
+    assert len(read(shards)) == 40
+
+
+def test_they_are_packed_again_only_after_a_change(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "1.png")
+    first = packed(folder)[0]
+    os.utime(first, (1, 1))
+    assert packed(folder) == [first]
+    assert first.stat().st_mtime == 1
+    folder_of(tmp_path, "1.png", "2.png")
+    second = packed(folder)[0]
+    assert read([second]) == {1: None, 2: None}
+    assert not first.exists()
+
+
+def project(base: Path, shards: str) -> Path:
+    text = (PROJECTS / "textures" / "project.toml").read_text()
+    path = base / "project.toml"
+    path.write_text(text.replace('["train-*.tar"]', shards).replace('"held-out.tar"', '"held-out"'))
+    folder_of(base / "held", "a/1.png", "b/2.png")
+    (base / "held" / "pictures").rename(base / "held-out")
+    return path
+
+
+@pytest.mark.parametrize("shards", ['["pictures"]', '["pictur*s"]'])
+def test_a_project_may_name_folders(tmp_path: Path, shards: str) -> None:
+    folder_of(tmp_path, "a/1.png", "b/2.png", "b/3.png")
+    loaded = load(project(tmp_path, shards))
+    data = loaded.template.data
+    assert isinstance(data, ImageTarData)
+    assert data.held_out is not None
+    assert read([loaded.path_of(shard) for shard in data.shards]) == {1: 0, 2: 1, 3: 1}
+    assert read([loaded.path_of(data.held_out)]) == {1: 0, 2: 1}
+
+
+def test_a_folder_without_pictures_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    with pytest.raises(UsageError, match=r"field=data\.shards\[0\] .*file_empty path=pictures"):
+        load(project(tmp_path, '["pictures"]'))
