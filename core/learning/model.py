@@ -11,6 +11,7 @@ from transformers.models.auto.configuration_auto import model_type_to_module_nam
 from core.api.errors import ManifestError
 from core.api.message import Message
 from core.api.project.manifest import Manifest
+from core.learning.gradient_checkpointing import enable_checkpointing
 from core.learning.model_size import check_memory, check_numbers
 from core.learning.tasks import TASKS
 
@@ -30,6 +31,8 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
         try:
             check_memory(lambda: architecture(config), config, max(value.numel() for value in example.values()))
             model: PreTrainedModel = architecture(config)
+            if manifest.training.gradient_checkpointing:
+                enable_checkpointing(model)
             with torch.no_grad():
                 # Some wrong configurations fail only with a sample.
                 model(**example)
