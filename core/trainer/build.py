@@ -18,6 +18,7 @@ from core.api.session_settings import SessionSettings
 from core.learning.data import training_samples
 from core.learning.model import count_parameters
 from core.learning.order import Order
+from core.learning.precision import half_precision_of
 from core.swarm.all_reduce.bandwidth import min_bandwidth
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
@@ -38,6 +39,7 @@ from core.trainer.drop_remarks import DropRemarks
 from core.trainer.local_copy import LocalCopy
 from core.trainer.machine.contention import Contention
 from core.trainer.machine.device import reader_of
+from core.trainer.machine.memory_guard import Room
 from core.trainer.machine.throttle import Throttle
 from core.trainer.microbatch import Microbatches
 from core.trainer.peer_validation import NoPeerValidation, PeerValidation
@@ -172,12 +174,18 @@ def _session(
     reporter.report(status.report)
     order = _order(prepared, start, peer.dht)
     copy = LocalCopy(Path(start.copies), manifest.run_id) if start.copies is not None else None
+    microbatches = _microbatches(process, prepared, order)
     return Session(
         optimizer=optimizer,
-        microbatches=Microbatches(
-            order, prepared.model, prepared.device, lambda: control.interrupted, prepared.rotation.at
+        microbatches=microbatches,
+        peer_validation=peer_validation_of(
+            optimizer,
+            prepared.model,
+            order,
+            manifest,
+            has_portion=prepared.rotation.has,
+            largest=lambda: microbatches.largest,
         ),
-        peer_validation=peer_validation_of(optimizer, prepared.model, order, manifest, prepared.rotation.has),
         state_sync=StateSync(optimizer, copy, status, control, lambda remark: reporter.send(Remark(remark))),
         throttle=Throttle(reader_of(start.settings.gpu), contention=Contention()),
         run=run,
@@ -192,19 +200,42 @@ def _session(
     )
 
 
+def _microbatches(process: Process, prepared: Prepared, order: Order) -> Microbatches:
+    control, is_mixed = process.control, process.start.manifest.training.precision == "mixed"
+    # On a card, an allocation that fails tells.
+    room = Room(process.measurements.memory, lambda: control.settings.limits.memory_limit)
+    return Microbatches(
+        order,
+        prepared.model,
+        prepared.device,
+        lambda: control.interrupted,
+        prepared.rotation.at,
+        half_precision=half_precision_of(prepared.device) if is_mixed else None,
+        room=room if prepared.device.type == "cpu" else None,
+    )
+
+
 def peer_validation_of(
     optimizer: CollaborativeOptimizer,
     model: PreTrainedModel,
     order: Order,
     manifest: Manifest,
-    has_portion: Callable[[int], bool],
+    *,
+    has_portion: Callable[[int], bool] = lambda _portion: True,
+    largest: Callable[[], int] = lambda: 1 << 32,
 ) -> PeerValidation | NoPeerValidation:
     """A session's part in validating the others."""
     if not manifest.task.is_reproducible:
         return NoPeerValidation()
     tolerance = tolerance_of(manifest.averaging.compression)
     return PeerValidation(
-        optimizer, model, order, tolerance=tolerance, portions=len(manifest.data.portions), has_portion=has_portion
+        optimizer,
+        model,
+        order,
+        tolerance=tolerance,
+        portions=len(manifest.data.portions),
+        has_portion=has_portion,
+        largest=largest,
     )
 
 

@@ -11,16 +11,16 @@ from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError
 from core.learning.flops import counting
+from core.learning.gradient_checkpointing import enable_checkpointing
 from core.learning.layers import check_at_layers
 from core.learning.order import Order, Piece, Samples, loss_of
+from core.learning.peak_memory import PeakMemory
+from core.learning.precision import MixedPrecision
 from core.learning.tasks.task import Batch
+from core.trainer.machine.memory_guard import Room
+from core.trainer.microbatch_size import Size
 
 log = logging.getLogger(__name__)
-
-_NEWEST_COUNTS = 0.3
-"""Weight of the last microbatch in the smoothed time per sample."""
-_SURELY = 1.25
-"""How many times as many samples have to fit until there are more."""
 
 
 class Stopped(Exception):
@@ -40,46 +40,18 @@ class Microbatch:
         return self.piece.count
 
 
-class Size:
-    """Chooses the number of samples of the next microbatch."""
-
-    def __init__(self, largest: int, least: int = 1) -> None:
-        """`largest` is the project's size, `least` the task's, unless the project's is smaller."""
-        self._largest, self._least = largest, min(least, largest)
-        self._per_sample: float | None = None
-        self._chosen = self._least
-
-    def next(self, latency_target: int) -> int:
-        """`latency_target` is in milliseconds; 0: none."""
-        if not latency_target:
-            return self._largest
-        if self._per_sample is None:
-            return self._least
-        fitting = latency_target / 1000 / self._per_sample
-        if not self._chosen <= fitting < max(self._chosen + 1, self._chosen * _SURELY):
-            # Not with every small change: what is said of equal pieces is short.
-            self._chosen = int(fitting)
-        return max(self._least, min(self._largest, self._chosen))
-
-    def record(self, samples: int, seconds: float) -> None:
-        newest = seconds / samples
-        before = self._per_sample or newest
-        self._per_sample = before + (newest - before) * _NEWEST_COUNTS
-
-    def halve(self, samples: int) -> None:
-        """Halve the size, because memory was too small for `samples`.
-
-        Raises:
-            WorldError: memory is too small even for the least samples.
-        """
-        if samples < 2 * self._least:
-            raise WorldError("gpu_memory_full")
-        self._largest = samples // 2
+class _Overflow(Exception):
+    """Gradients are too large for float16 as they were scaled."""
 
 
 class Microbatches:
-    """Computes gradients into the model's parameters. `is_unwanted` says whether a command asks to stop computing,
-    `portion` gives that of the data in an epoch.
+    """Computes gradients into the model's parameters.
+
+    Parameters:
+        is_unwanted: whether a command asks to stop computing.
+        portion: of the data in an epoch.
+        half_precision: type of the matrix products; None: float32.
+        room: memory that may be used; None: until an allocation fails.
     """
 
     def __init__(
@@ -89,18 +61,33 @@ class Microbatches:
         device: torch.device,
         is_unwanted: Callable[[], bool] = lambda: False,
         portion: Callable[[int], int] = lambda _epoch: 0,
+        *,
+        half_precision: torch.dtype | None = None,
+        room: Room | None = None,
     ) -> None:
-        self._order, self._model, self._device = order, model, device
+        self._order, self._model, self._device, self._room = order, model, device, room
         check_at_layers(model, partial(_stop_if, is_unwanted))
-        self._samples, self._size = Samples(order, portion, ahead=True), Size(order.size, order.task.least_samples)
+        self._samples = Samples(order, portion, ahead=True)
+        self._size = Size(order.size, order.task.least_samples, has_limit=room is not None)
+        self._precision = MixedPrecision(model.parameters(), device, half_precision)
         self._flops_per_sample: float | None = None
         """Counted in the first microbatch only: all samples have the same length."""
+
+    @property
+    def largest(self) -> int:
+        """Samples that fit into the memory at once."""
+        return self._size.most
+
+    def find_size(self) -> None:
+        """Find again how many samples fit: the limit has changed."""
+        self._size.find()
 
     def compute(self, epoch: int, latency_target: int) -> Microbatch:
         """Forward and backward pass over the next samples of the epoch, whose parameters the model has.
 
         Raises:
             WorldError: the GPU fails, or has too little memory.
+            UsageError: the volunteer allows too little memory.
             Stopped: the samples are computed next time.
         """
         while True:
@@ -110,7 +97,11 @@ class Microbatches:
                 loss = self._gradients(piece, batch)
             except torch.OutOfMemoryError:
                 self._put_back(batch)
-                self._size.halve(piece.count)
+                if not self._size.halve(piece.count) and not self._keep_less():
+                    raise WorldError("gpu_memory_full") from None
+                continue
+            except _Overflow:
+                self._put_back(batch)
                 continue
             except Stopped:
                 self._put_back(batch)
@@ -122,19 +113,38 @@ class Microbatches:
             return Microbatch(piece, loss, seconds, self._flops_per_sample)
 
     def _gradients(self, piece: Piece, batch: Batch) -> float:
-        if self._flops_per_sample is not None:
+        if self._flops_per_sample is not None and not self._size.is_unknown(piece.count):
             return self._compute(piece, batch)
-        with counting() as counted:
+        with counting() as counted, PeakMemory() as memory:
             loss = self._compute(piece, batch)
+        if self._flops_per_sample is None:
+            log.info("start: first samples computed")
         self._flops_per_sample = counted() / piece.count
-        log.info("start: first samples computed")
+        if self._room is not None:
+            fits = self._size.fit(piece.count, memory.peak, self._room.bytes()) or self._keep_less()
+            if not fits:
+                raise self._room.exceeded_by(memory.peak)
         return loss
 
     def _compute(self, piece: Piece, batch: Batch) -> float:
-        loss = loss_of(self._order, self._model, piece, {name: value.to(self._device) for name, value in batch.items()})
-        loss.backward()
+        on_device = {name: value.to(self._device) for name, value in batch.items()}
+        with self._precision.forward():
+            loss = loss_of(self._order, self._model, piece, on_device)
+        if not self._precision.backward(loss):
+            raise _Overflow
         # Waits for the GPU, so that the measured time includes its work.
         return loss.item()
+
+    def _keep_less(self) -> bool:
+        """Keep less of a pass, and find the size again. False if the model can do with no less."""
+        try:
+            enable_checkpointing(self._model)
+        except ValueError:
+            return False
+        log.info("too little memory for %d samples: gradient checkpointing begins", self._size.most)
+        self._flops_per_sample = None
+        self._size.find()
+        return True
 
     def _put_back(self, batch: Batch) -> None:
         """After a failure, discard partial gradients and free memory."""

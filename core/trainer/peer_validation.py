@@ -79,6 +79,7 @@ class PeerValidation:
         share: of this peer's time that it may take.
         portions: of the data.
         has_portion: whether a portion of the data is here. Nothing is fetched in order to validate others.
+        largest: samples that fit into this peer's memory at once. Others may compute more.
         clock: monotonic, in seconds.
     """
 
@@ -92,11 +93,12 @@ class PeerValidation:
         share: float = SHARE,
         portions: int = 1,
         has_portion: Callable[[int], bool] = lambda _portion: True,
+        largest: Callable[[], int] = lambda: 1 << 32,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._optimizer, self._model, self._order = optimizer, model, order
         self._tolerance, self._share, self._clock, self._has_portion = tolerance, share, clock, has_portion
-        self._portions, self._verdicts = portions, Verdicts()
+        self._portions, self._verdicts, self._largest = portions, Verdicts(), largest
         self._recent: dict[int, list[torch.Tensor]] = {}
         self._is_watching = False
         self._case: _Case | None = None
@@ -171,7 +173,7 @@ class PeerValidation:
 
     def _compute(self, case: _Case) -> None:
         evidence, pieces = case.evidence, case.pieces
-        if pieces is None or not all(map(self._has_portion, {piece.portion for piece in pieces})):
+        if pieces is None or not self._can_compute(pieces):
             # Those who keep the record may have lost it: only the organiser's validator asks again and again.
             self._case = None
             return
@@ -198,6 +200,12 @@ class PeerValidation:
             if own:
                 self._put(own)
             self._model.zero_grad()
+
+    def _can_compute(self, pieces: Sequence[Piece]) -> bool:
+        portions = {piece.portion for piece in pieces}
+        return max((piece.count for piece in pieces), default=0) <= self._largest() and all(
+            map(self._has_portion, portions)
+        )
 
     def _take(self, epoch: int) -> None:
         self._put(self._recent[epoch])

@@ -184,6 +184,8 @@ class Session:
     def _apply_settings(self) -> SessionSettings:
         settings = self.control.settings
         if settings != self.applied:
+            if settings.limits.memory_limit != self.applied.limits.memory_limit:
+                self.microbatches.find_size()
             self.applied = settings
             apply_settings(settings, self.device)
         self.measurements.memory.check(settings.limits.memory_limit)

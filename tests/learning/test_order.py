@@ -18,6 +18,7 @@ from core.learning.data import training_samples
 from core.learning.model import build_model
 from core.learning.order import BadWork, Order, Piece, Samples, compute_again
 from core.learning.tasks import task_for
+from core.swarm.trust.validation import tolerance_of
 from core.trainer.microbatch import Microbatches
 from tests.end_to_end.machine import PRACTICE
 
@@ -44,9 +45,11 @@ def order(model: PreTrainedModel, peer: bytes = b"peer", run: str = "run") -> Or
     return Order(task, samples, 16, run, peer)
 
 
-def computed(model: PreTrainedModel, epochs: list[int], target: int = 0) -> tuple[list[Piece], torch.Tensor]:
+def computed(
+    model: PreTrainedModel, epochs: list[int], target: int = 0, half: torch.dtype | None = None
+) -> tuple[list[Piece], torch.Tensor]:
     """What a trainer computes in these epochs, with the same parameters."""
-    microbatches = Microbatches(order(model), model, CPU)
+    microbatches = Microbatches(order(model), model, CPU, half_precision=half)
     pieces, total = list[Piece](), torch.zeros(0)
     for epoch in epochs:
         model.zero_grad()
@@ -65,6 +68,14 @@ def test_gradients_are_computed_again_with_the_same_masks_and_dropout(model: Pre
     again = compute_again(order(model), model, pieces, prepared.append)
     assert torch.equal(again, vector) or float((again - vector).norm() / vector.norm()) < 1e-5
     assert prepared == [3, 3, 3, 4]
+
+
+@pytest.mark.parametrize("half", [torch.bfloat16, torch.float16])
+def test_a_validator_in_float32_passes_who_computes_in_half_the_bits(model: PreTrainedModel, half: torch.dtype) -> None:
+    pieces, vector = computed(model, [3, 3], half=half)
+    again = compute_again(order(model), model, pieces, lambda _epoch: None)
+    deviation = float((again - vector).norm() / vector.norm())
+    assert 1e-4 < deviation < tolerance_of("float16") / 5
 
 
 @pytest.mark.parametrize("other", [{"peer": b"another"}, {"run": "another"}], ids=["peer", "run"])

@@ -1,5 +1,8 @@
 """Microbatches: as large as memory and latency allow, every sample once."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -8,55 +11,10 @@ import torch
 from core.api.errors import WorldError
 from core.learning.order import Order, Samples
 from core.learning.tasks.task import Batch
-from core.trainer.microbatch import Microbatches, Size, Stopped
+from core.trainer.microbatch import Microbatches, Stopped
+from tests.end_to_end.machine import ROOT
 
 CPU = torch.device("cpu")
-
-
-def test_without_a_target_a_microbatch_is_as_large_as_the_project_says() -> None:
-    size = Size(16)
-    size.record(16, 10.0)
-    assert size.next(0) == 16
-
-
-def test_it_starts_small_when_nothing_is_known_of_the_speed() -> None:
-    assert Size(16).next(100) == 1
-
-
-@pytest.mark.parametrize(("per_sample", "expected"), [(0.001, 16), (0.01, 10), (0.05, 2), (0.3, 1)])
-def test_it_settles_at_what_fits_into_the_target(per_sample: float, expected: int) -> None:
-    size = Size(16)
-    for _ in range(20):
-        samples = size.next(100)
-        size.record(samples, samples * per_sample)
-    assert size.next(100) == expected
-
-
-def test_a_fixed_cost_of_each_microbatch_does_not_push_it_over_the_target() -> None:
-    size = Size(64)
-    for _ in range(50):
-        samples = size.next(100)
-        size.record(samples, 0.03 + samples * 0.005)
-    assert 0.08 <= 0.03 + size.next(100) * 0.005 <= 0.11
-
-
-def test_one_slow_microbatch_does_not_change_much() -> None:
-    size = Size(16)
-    for _ in range(20):
-        size.record(8, 0.08)
-    size.record(8, 0.16)
-    assert size.next(100) >= 7
-
-
-def test_it_never_falls_below_the_least_that_the_task_can_use() -> None:
-    size = Size(64, least=16)
-    assert size.next(100) == 16
-    size.record(16, 16.0)
-    assert size.next(100) == 16
-    size.halve(32)
-    assert size.next(0) == 16
-    with pytest.raises(WorldError):
-        size.halve(16)
 
 
 class Numbers:
@@ -113,6 +71,58 @@ def test_too_little_memory_halves_the_microbatch_and_loses_no_sample() -> None:
     work = microbatches(task)
     assert [work.compute(0, 0).samples for _ in range(5)] == [4, 4, 4, 4, 4]
     assert task.seen == list(range(20))
+
+
+class Model(torch.nn.Module):
+    """One of a layer of layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.TransformerEncoderLayer(4, 1, 8, batch_first=True)
+
+
+def test_before_a_card_is_too_small_layers_keep_less(caplog: pytest.LogCaptureFixture) -> None:
+    class Thrifty(Numbers):
+        def loss(self, model: torch.nn.Module, batch: Batch, epoch: int) -> torch.Tensor:
+            if "forward" not in vars(model.layer):
+                self._room = 0
+            elif not self._room:
+                self._room = 8
+            return super().loss(model, batch, epoch)
+
+    task, model = Thrifty(), Model()
+    with caplog.at_level("INFO"):
+        work = microbatches(task, model)
+        assert [work.compute(0, 0).samples for _ in range(4)] == [8, 8, 8, 8]
+    assert task.seen == list(range(32)), "every sample once, in microbatches as large as fit then"
+    assert "gradient checkpointing begins" in caplog.text
+
+
+def test_microbatches_stay_within_the_memory_that_the_volunteer_allows() -> None:
+    size = 200 << 20
+    limited = memory_limited(size)
+    assert 16 * limited[0]["taken"] > 2 * size, "or the project's microbatch would fit"
+    assert all(one["over"] <= 0 for one in limited)
+    assert max(one["samples"] for one in limited) >= 4, "no smaller than it has to be"
+
+
+def test_where_one_sample_does_not_fit_its_layers_keep_less() -> None:
+    limited = memory_limited(100 << 20, length=512)
+    assert limited[0]["over"] > 0, "the first one shows how much it takes"
+    assert all(one["over"] <= 0 for one in limited[1:])
+
+
+def test_a_limit_that_is_too_low_for_one_sample_ends_the_session() -> None:
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        memory_limited(1 << 20)
+    assert "memory_over_limit" in failed.value.stderr
+
+
+def memory_limited(limit: int, length: int = 128) -> list[dict[str, int]]:
+    """What `tests.trainer.memory_limited` says of each microbatch."""
+    command = [sys.executable, "-m", "tests.trainer.memory_limited", str(limit), str(length)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True, timeout=120)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_too_little_memory_for_one_sample_is_a_failure_of_its_own() -> None:

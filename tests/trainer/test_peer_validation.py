@@ -26,7 +26,7 @@ from tests.learning.small_project import small_manifest
 def test_nobody_validates_what_cannot_be_computed_again(task: Any, kind: type) -> None:
     """With a queue of its own, another peer's gradients would look wrong."""
     manifest = msgspec.structs.replace(small_manifest(), task=task)
-    assert type(peer_validation_of(Mock(), Mock(), Mock(), manifest, Mock())) is kind
+    assert type(peer_validation_of(Mock(), Mock(), Mock(), manifest)) is kind
 
 
 def test_a_validation_that_a_pause_interrupts_is_given_up_and_judges_nobody() -> None:
@@ -63,6 +63,17 @@ def test_a_case_that_takes_too_long_is_given_up_and_judges_nobody() -> None:
         assert validation._case is not None or _step == 8
     assert validation._case is None
     assert validation._due_at > now[0] + 0.4 * 630 / SHARE
+    optimizer.distrust.ban.assert_not_called()
+
+
+def test_a_case_that_does_not_fit_into_the_memory_is_given_up() -> None:
+    optimizer = Mock(client_mode=False)
+    validation = PeerValidation(optimizer, torch.nn.Linear(1, 1), Mock(), tolerance=0.1, largest=lambda: 4)
+    for count, is_given_up in ((5, True), (4, False)):
+        validation._due_at = 0.0
+        validation._case = Mock(is_found=True, pieces=[Piece(5, 0, count)], recomputation=Mock())
+        validation.step()
+        assert (validation._case is None) == is_given_up
     optimizer.distrust.ban.assert_not_called()
 
 

@@ -83,6 +83,8 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schedule: Schedule = Schedule()
     seed: Count = 0
     """Of the initial parameters: every peer that starts a run fresh starts the same model."""
+    precision: Literal["float32", "mixed"] = "float32"
+    """Of matrix products: float32, or half the bits where a peer's device is faster with them."""
     gradient_checkpointing: bool = False
     """Whether all compute layers again in the backward pass; otherwise only a peer with too little memory does."""
 

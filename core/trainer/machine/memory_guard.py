@@ -11,6 +11,7 @@ from collections.abc import Callable
 import psutil
 
 from core.api.errors import UsageError
+from core.system import freed_memory
 from core.trainer.machine.processor_time import session_processes
 
 _EVERY = 10.0
@@ -36,11 +37,38 @@ class MemoryGuard:
         if now < self._next:
             return
         self._next = now + _EVERY
-        held, allowed = self._measure(), limit or psutil.virtual_memory().total // 2
-        self.held = held
-        if held > allowed:
-            kind = "memory_over_limit" if limit else "memory_over_half"
-            raise UsageError(kind, held=held, allowed=allowed)
+        self.held = self._measure()
+        if self.held > _allowed(limit):
+            raise _exceeded(self.held, limit)
+
+    def measure(self) -> int:
+        """Bytes that the session holds now, without those that it has freed."""
+        freed_memory.give_back()
+        return self._measure()
+
+
+class Room:
+    """What is left of the memory that the volunteer allows."""
+
+    def __init__(self, guard: MemoryGuard, limit: Callable[[], int]) -> None:
+        """`limit` as in `MemoryGuard.check`."""
+        self._guard, self._limit = guard, limit
+
+    def bytes(self) -> int:
+        """0 if there is none."""
+        return max(0, _allowed(self._limit()) - self._guard.measure())
+
+    def exceeded_by(self, size: int) -> UsageError:
+        """The error that the session would hold too much with so many bytes more."""
+        return _exceeded(self._guard.measure() + size, self._limit())
+
+
+def _allowed(limit: int) -> int:
+    return limit or psutil.virtual_memory().total // 2
+
+
+def _exceeded(held: int, limit: int) -> UsageError:
+    return UsageError("memory_over_limit" if limit else "memory_over_half", held=held, allowed=_allowed(limit))
 
 
 def session_memory() -> int:
