@@ -17,6 +17,17 @@ class Ahead(Iterator[Item]):
         self._next: Future[Item] | None = None
 
     def __next__(self) -> Item:
-        item = next(self._items) if self._next is None else self._next.result()
-        self._next = _preparing.submit(next, self._items)
+        item = self.last()
+        self.prepare()
         return item
+
+    def last(self) -> Item:
+        """The next item, after which probably none is wanted."""
+        item = next(self._items) if self._next is None else self._next.result()
+        self._next = None
+        return item
+
+    def prepare(self) -> None:
+        """Begin to make the next item, if nothing did."""
+        if self._next is None:
+            self._next = _preparing.submit(next, self._items)
