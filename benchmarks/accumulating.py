@@ -2,8 +2,9 @@
 
 A backbone, with its audit of contributions, and a number of volunteers that all listen, each on a host of its own
 (network namespaces; needs root). They rest instead of computing, each at a speed of its own, so that an update is due
-every 40 s. "Accumulating" is the time from an update until the first of them begins to look for the next group, with
-all that follows the update; "looking" from then on until the batch is full.
+every 60 s. "After an update" are the first ten seconds of an epoch, with all that follows an update; "accumulating" is
+the time from then until the first of them begins to look for the next group; "looking" from then on until the batch is
+full.
 
 Run it with `.venv/bin/python -m benchmarks.accumulating [UPDATES] [VOLUNTEERS ...]`.
 """
@@ -26,10 +27,12 @@ from tests.network.peers.churn_peer import AUXILIARY, MATCHMAKING
 from tests.waiting import wait_for
 
 UPDATES, VOLUNTEERS = 2, (2, 8)
-_UPDATE_EVERY = 40.0
+_UPDATE_EVERY = 60.0
 """Seconds, if averaging took no time."""
 _SEARCH = MATCHMAKING + 1.0
 """Seconds before a full batch in which peers look for their group."""
+_AFTER = 10.0
+"""Seconds that an update occupies its peers."""
 _PATIENCE = 300.0
 
 
@@ -68,9 +71,9 @@ def main(updates: int, counts: list[int]) -> None:
 
 def _print(volunteers: list[Volunteer], logs: list[InterfaceLog], epochs: range) -> None:
     spans = [_spans(volunteers, epoch) for epoch in epochs]
-    lengths = statistics.fmean(end - begin for begin, _looking, end in spans)
+    lengths = statistics.fmean(end - begin for begin, *_, end in spans)
     print(f"{len(volunteers)} volunteers, load {os.getloadavg()[0]:.1f}, an epoch takes {lengths:.0f} s; B/s up, down:")
-    for name, moment in (("accumulating", 0), ("looking", 1)):
+    for name, moment in (("after an update", 0), ("accumulating", 1), ("looking", 2)):
         rates = [
             [
                 statistics.fmean(mean_rate(log.around(*list(pairwise(span))[moment]), way) for span in spans)
@@ -85,11 +88,12 @@ def _print(volunteers: list[Volunteer], logs: list[InterfaceLog], epochs: range)
         print(f"  {name}: {said}", flush=True)
 
 
-def _spans(volunteers: list[Volunteer], epoch: int) -> tuple[float, float, float]:
-    """When all had begun the epoch, when the first began to look for its end's group, and when the batch was full."""
+def _spans(volunteers: list[Volunteer], epoch: int) -> tuple[float, float, float, float]:
+    """When all had begun the epoch, when all that follows the update was done, when the first began to look for the
+    epoch's group, and when the batch was full."""
     begun = max(at for v in volunteers for at, event in v.epochs if event["epoch"] == epoch)
     full = min(at for v in volunteers for at, event in list(v.events) if event.get("full") == epoch)
-    return begun, full - _SEARCH, full
+    return begun, begun + _AFTER, full - _SEARCH, full
 
 
 if __name__ == "__main__":

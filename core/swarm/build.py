@@ -24,8 +24,11 @@ from core.swarm.traffic.bottleneck import nominal_bandwidth
 _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
 they wait for one that was killed."""
-_PROGRESS_READ_EVERY = 20.0
+_PROGRESS_READ_EVERY = 30.0
 """Seconds, at most; more often towards the end of an epoch. Those who read it are sent the reports of all peers."""
+_SOONEST_READ, _NEWCOMERS = 1.0, 1
+"""Seconds, at least, from one reading to the next, and how many peers are thought to come meanwhile: the more, the
+sooner. When the batch is full is known without it, from the speeds. hivemind has half a second and three peers."""
 _NO_LIMITS = Limits()
 COMPRESSIONS: dict[str, type[CompressionBase]] = {
     "none": NoCompression,
@@ -67,7 +70,12 @@ def make_optimizer(
         scheduler=scheduler_factory(training.schedule),
         matchmaking_time=averaging.matchmaking_time,
         averaging_timeout=averaging.averaging_timeout,
-        tracker_opts={"metadata_expiration": _PROGRESS_LASTS, "max_refresh_period": _PROGRESS_READ_EVERY},
+        tracker_opts={
+            "metadata_expiration": _PROGRESS_LASTS,
+            "max_refresh_period": _PROGRESS_READ_EVERY,
+            "min_refresh_period": _SOONEST_READ,
+            "expected_drift_peers": _NEWCOMERS,
+        },
         next_chunk_timeout=bandwidth.part_timeout(averaging),
         average_state_every=averaging.average_state_every,
         offload_optimizer=True,

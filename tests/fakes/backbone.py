@@ -12,5 +12,6 @@ class ScriptedBackbone(BackboneMonitor):
     def is_near(self) -> bool:
         return self.is_there
 
-    def ask(self) -> bool:
+    def ask(self, *, heard_within: float = 0.0) -> bool:
+        del heard_within
         return self.is_there

@@ -16,7 +16,7 @@ from core.swarm.dht.progress.run_monitor import RunMonitor, RunProgress
 
 log = logging.getLogger(__name__)
 
-_CHECK_EVERY = 5.0
+_CHECK_EVERY = 10.0
 """Seconds between two looks whether the DHT keeps what is stored."""
 _PERIOD = 1.0
 _PRESENCE_PERIOD = 20.0

@@ -2,7 +2,7 @@
 
 _COME_WITHIN = 5.0
 """Seconds after an update in which the peers' statements of it come."""
-_OFTEN, _SELDOM = 2.0, 10.0
+_OFTEN, _SELDOM = 2.0, 15.0
 """Seconds from one reading to the next in that time, and while the peers only compute."""
 _FEW = 2
 """Trainers; while there are fewer, the next one is awaited."""

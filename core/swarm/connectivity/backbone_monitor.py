@@ -2,7 +2,7 @@
 
 hivemind's DHT contacts the first peers once. A peer that was cut off or stopped for a while has lost them from its
 routing table and is in nobody's: it then sees itself alone, or alone with others that were away, while the run goes on.
-So the backbone is pinged regularly.
+So the backbone is pinged, where nothing else has come from it.
 """
 
 import asyncio
@@ -12,22 +12,22 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from hivemind import DHT
-from hivemind.dht.node import DHTNode
 from hivemind.p2p import PeerID
 
 from core.swarm.connectivity.ping import close_silent_connections
+from core.swarm.dht.node import SparingNode
 from core.swarm.dht.organiser import OrganiserRecords
 
 log = logging.getLogger(__name__)
 
 EVERY = 5.0
-"""Seconds between two pings."""
-_READ_EVERY = 4
-"""Pings from one reading of the organiser's record to the next; it is published again as often."""
+"""Seconds in which the backbone must be heard; it is pinged if it was not."""
+_READ_EVERY = 8
+"""Such times from one reading of the organiser's record to the next."""
 _TIMEOUT = 10.0
 """Seconds for the answers: the DHT gives up after three, and asks again if connections led nowhere."""
-_LOOKUP_EVERY = 12
-"""Pings after which the neighbours are looked up again, even if nothing was wrong."""
+_LOOKUP_EVERY = 36
+"""Such times after which the neighbours are looked up again, even if nothing was wrong."""
 _KNOWN = 32
 """Peers besides the backbone that are remembered, for when the whole backbone is away."""
 
@@ -52,7 +52,7 @@ class BackboneMonitor(threading.Thread):
         self._known: tuple[PeerID, ...] = ()
         # To have joined the swarm was an answer.
         self._is_near = True
-        self._pings = 0
+        self._looks = 0
         self._stopped = threading.Event()
         self._asking = threading.Lock()
 
@@ -60,22 +60,24 @@ class BackboneMonitor(threading.Thread):
         """Whether the backbone answered the last time. Safe to ask from any thread."""
         return self._is_near
 
-    def ask(self) -> bool:
-        """Whether the backbone answers now; afterwards its peers are this peer's again. Blocks for seconds at most."""
+    def ask(self, *, heard_within: float = 0.0) -> bool:
+        """Whether the backbone answers now, or was heard within so many seconds; afterwards its peers are this peer's
+        again. Blocks for seconds at most."""
         with self._asking:
             ping = partial(
                 _ping,
                 backbone=self.peers,
                 known=self._known,
                 was_away=not self._is_near,
-                look_up=self._pings % _LOOKUP_EVERY == 0,
+                look_up=self._looks % _LOOKUP_EVERY == 0,
+                heard_within=heard_within,
             )
             try:
                 self._is_near, self._known = self._dht.run_coroutine(ping, return_future=True).result(_TIMEOUT + 1.0)
             except Exception as error:  # noqa: BLE001 - also whatever a DHT that is ending says
                 log.info("no answer from the DHT: %r", error)
                 self._is_near = False
-            self._pings += 1
+            self._looks += 1
             return self._is_near
 
     def _read_record(self) -> None:
@@ -96,9 +98,9 @@ class BackboneMonitor(threading.Thread):
         self._read_record()
         while not self._stopped.wait(EVERY):
             was_near = self._is_near
-            self.ask()
+            self.ask(heard_within=EVERY)
             # Also while the backbone is away: what it said before it went must not be believed for good.
-            if self._pings % _READ_EVERY == 0 or (self._is_near and not was_near):
+            if self._looks % _READ_EVERY == 0 or (self._is_near and not was_near):
                 self._read_record()
 
     def stop(self) -> None:
@@ -106,12 +108,20 @@ class BackboneMonitor(threading.Thread):
 
 
 async def _ping(
-    _dht: DHT, node: DHTNode, *, backbone: Sequence[PeerID], known: Sequence[PeerID], was_away: bool, look_up: bool
+    _dht: DHT,
+    node: SparingNode,
+    *,
+    backbone: Sequence[PeerID],
+    known: Sequence[PeerID],
+    was_away: bool,
+    look_up: bool,
+    heard_within: float,
 ) -> tuple[bool, tuple[PeerID, ...]]:
     """Runs in the DHT's process. Returns whether the backbone answered, and whom to ask next time."""
     table = node.protocol.routing_table
     was_away = was_away or not any(peer in table for peer in backbone)
-    answered = any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
+    is_heard = not was_away and any(node.has_heard(peer, heard_within) for peer in backbone)
+    answered = is_heard or any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
     if backbone and not answered and await close_silent_connections(node.p2p):
         was_away = True
         answered = any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
@@ -127,7 +137,7 @@ async def _ping(
     return answered, tuple(dict.fromkeys([*met, *known]))[:_KNOWN]
 
 
-async def _answers(node: DHTNode, peer: PeerID) -> bool:
+async def _answers(node: SparingNode, peer: PeerID) -> bool:
     if await node.protocol.call_ping(peer) is None:
         return False
     node.blacklist.register_success(peer)

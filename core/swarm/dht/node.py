@@ -42,13 +42,34 @@ class SparingNode(DHTNode):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._found: dict[DHTID, _Nearest] = {}
+        self._heard: dict[PeerID, float] = {}
+        """When a message last came from each of the peers that it joined by, by the steady clock."""
 
     @classmethod
     async def create(cls, *args: Any, most_connected: int = IN_ALL, **kwargs: Any) -> "SparingNode":
         node: SparingNode = await super().create(*args, **kwargs)
         own = [peer_id_of(str(address)) for address in kwargs.get("initial_peers") or ()]
         node._limiting = asyncio.create_task(limit_connections(node.p2p, most_connected, own))
+        node._note_messages_of(frozenset(own))
         return node
+
+    def has_heard(self, peer: PeerID, seconds: float) -> bool:
+        """Whether the peer, one of those that this node joined by, has answered or asked it within so many seconds, and
+        failed to answer nothing since."""
+        return time.monotonic() < self._heard.get(peer, float("-inf")) + seconds
+
+    def _note_messages_of(self, peers: Collection[PeerID]) -> None:
+        update = self.protocol.update_routing_table
+
+        async def noting(node_id: DHTID | None, peer: PeerID, responded: bool = True) -> None:
+            if responded and peer in peers:
+                self._heard[peer] = time.monotonic()
+            elif not responded:
+                self._heard.pop(peer, None)
+            await update(node_id, peer, responded)
+
+        # hivemind calls it for each request, of others and to others.
+        self.protocol.update_routing_table = noting
 
     async def shutdown(self) -> None:
         self._limiting.cancel()
@@ -97,13 +118,22 @@ class SparingNode(DHTNode):
         self._found[key] = _Nearest(nodes, now + _REMEMBERED)
 
     def _remembered(self, key: DHTID) -> dict[DHTID, PeerID] | None:
-        """The nodes nearest to a key, if this node has met no nearer one since, and lost none of them."""
+        """The nodes nearest to a key, if this node knows all, or has met no nearer one since and lost none of them."""
+        met = dict(self.protocol.routing_table.get_nearest_neighbors(key, REPLICAS, exclude=self.node_id))
+        if self._knows_all and len(met) == REPLICAS:
+            return met
         found = self._found.get(key)
         if found is None or time.monotonic() > found.until:
             return None
-        met = self.protocol.routing_table.get_nearest_neighbors(key, REPLICAS, exclude=self.node_id)
         # Few were found by who had lost the others: it may have met them again.
-        return found.nodes if met and {node for node, _peer in met} == found.nodes.keys() else None
+        return found.nodes if met and met.keys() == found.nodes.keys() else None
+
+    @property
+    def _knows_all(self) -> bool:
+        """Whether all nodes of the swarm are in this one's table: whoever comes looks for its own neighbours, and asks
+        all if they are so few. Nobody looks for one that only calls others."""
+        protocol = self.protocol
+        return not protocol.client_mode and len(protocol.routing_table.peer_id_to_uid) < protocol.bucket_size
 
 
 def _sibling(key: DHTID) -> DHTID:

@@ -27,6 +27,8 @@ from core.swarm.dht.records import own_subkey, read_records
 
 _LASTS = 120.0
 """Seconds for which a record is believed after the backbone has fallen silent."""
+_RENEWED_AFTER = 40.0
+"""Seconds; a peer reads it as often."""
 _LARGEST = 8192
 _MOST_BANS = 64
 MOST_VALIDATED = 64
@@ -180,7 +182,7 @@ class RunRecordPublisher:
     def publish(self, epoch: int, now: float) -> None:
         """Vouch for `epoch`, if that is new or was published a while ago. `now` is UTC seconds."""
         before, at = self._published
-        if epoch != before or not at <= now < at + _LASTS / 6:
+        if epoch != before or not at <= now < at + _RENEWED_AFTER:
             self._published = epoch, now
             lasting = [Ban(peer, until) for peer, until in self._bans.items() if until > now]
             # Nobody is to learn from their order whose turn it is.

@@ -17,6 +17,8 @@ from core.swarm.state.checks import digest_of
 from core.swarm.state.vouching import StateVouching, read_epoch
 from core.swarm.traffic.meter import current_kind
 
+_DECLARED_FOR = 120.0
+"""Seconds for which a donor's announcement lasts; the newest epoch is asked for first."""
 _PATIENCE = 5.0
 """Seconds for which a place is kept for an address that was turned away: a receiver asks again every two."""
 
@@ -54,7 +56,7 @@ class StateGiving(StateVouching):
         self._giving: object | None = None
         self._giving_until = 0.0
         self._turns, self._addresses = Turns(), PeerAddresses()
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, declare_state_period=_DECLARED_FOR, **kwargs)
 
     @property
     def states_given(self) -> int:

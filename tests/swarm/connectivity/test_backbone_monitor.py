@@ -100,6 +100,20 @@ def test_a_dht_that_is_gone_is_no_answer(swarm: list[DHT]) -> None:
     assert not monitor.ask()
 
 
+def test_a_backbone_from_which_something_has_come_is_not_pinged(swarm: list[DHT]) -> None:
+    backbone, one, _two = swarm
+    monitor = BackboneMonitor(one, [backbone.peer_id])
+    assert monitor.ask()
+    with ExitStack() as opened:
+        suspend(backbone, opened)
+        assert monitor.ask(heard_within=60.0), "it was heard a moment ago"
+        assert not monitor.ask()
+        assert not monitor.ask(heard_within=60.0), "it has given no answer since"
+    wait_for(monitor.ask, 60.0)
+    backbone.get("anything", latest=True)
+    assert monitor.ask(heard_within=60.0)
+
+
 async def _connected(_dht: DHT, node: DHTNode) -> set[str]:
     return {str(info.peer_id) for info in await node.p2p.list_peers()}
 
