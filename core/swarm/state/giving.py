@@ -17,8 +17,9 @@ from core.swarm.state.checks import digest_of
 from core.swarm.state.vouching import StateVouching, read_epoch
 from core.swarm.traffic.meter import current_kind
 
-_DECLARED_FOR = 120.0
-"""Seconds for which a donor's announcement lasts; the newest epoch is asked for first."""
+_DECLARED_FOR = 60.0
+"""Seconds for which a donor's announcement lasts, twice as long as until the next one. Who joins a run whose last donor
+was killed waits for so long until it counts as not begun."""
 _PATIENCE = 5.0
 """Seconds for which a place is kept for an address that was turned away: a receiver asks again every two."""
 
