@@ -13,6 +13,7 @@ def task(name: str) -> str:
         "sentence_order_prediction": tr("predict masked tokens and the order of sentences"),
         "swav": tr("find groups of similar pictures, without labels"),
         "causal_language_modelling": tr("predict the next token of a text"),
+        "text_to_image": tr("draw pictures from captions"),
     }
     return words.get(name, name.replace("_", " "))
 
@@ -22,6 +23,7 @@ def demonstration(shown: Demonstration) -> tuple[str, str]:
     does = {
         "continued_text": tr("In brackets: how it continues a text."),
         "filled_masks": tr("In brackets: the words that it puts where some are masked, and after ≠ the right ones."),
+        "drawn_pictures": tr("Pictures that it draws for this caption."),
         "nearest_pictures": tr("In each row a picture, and beside it those that are the most similar to the model."),
     }.get(shown.kind, "")
     parts = [tr("Epoch {epoch}", epoch=numbers.count(shown.epoch))]
@@ -45,6 +47,8 @@ def figure(measured: Figure) -> str:
             return tr("perplexity {value}", value=numbers.figure(measured.value))
         case "probe_accuracy":
             return tr("{share} of the pictures recognised", share=numbers.percent(measured.value))
+        case "image_code_accuracy":
+            return tr("{share} of the picture codes right", share=numbers.percent(measured.value))
         case "masked_accuracy":
             return tr("{share} of the masked tokens right", share=numbers.percent(measured.value))
     return f"{measured.kind.replace('_', ' ')} {numbers.figure(measured.value)}"

@@ -136,7 +136,10 @@ def _evaluation(project: Project, manifest: Manifest, model: PreTrainedModel) ->
     tokenizer = project.path_of(manifest.tokenizer) if manifest.tokenizer else None
     task = task_for(manifest, model.config, tokenizer)
     samples = held_out_samples(manifest.data, project.path_of)
-    return None if samples is None else lambda: task.evaluate(model, samples())
+    if samples is None:
+        return None
+    next(task.batches(samples(), 1, seed=0), None)  # data that do not fit are refused before anybody joins
+    return lambda: task.evaluate(model, samples())
 
 
 def _validation(

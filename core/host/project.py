@@ -3,6 +3,7 @@
 From it come the manifest that volunteers read and the files that the backbone serves. `docs/hosting.md` explains it.
 """
 
+import base64
 import codecs
 import hashlib
 import os
@@ -11,6 +12,7 @@ import secrets
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -210,6 +212,7 @@ def _publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
         publish(table, "tokenizer", "$.tokenizer", text=True)
     if "picture" in table:
         publish(table, "picture", "$.picture", text=False)
+    _include_codebook(table.get("task"), folder)
     collections = list(_collections(table.get("data"), "$.data"))
     for data, field in collections:
         if "held_out" in data:
@@ -232,6 +235,22 @@ def _publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
     return published
 
 
+def _include_codebook(task: object, folder: Path) -> None:
+    """Put a task's codebook in the place of its path: it is small, and part of the manifest."""
+    if isinstance(task, dict) and "codebook" in task:
+        from PIL import Image  # with its codecs, only where there are pictures
+
+        path, field = _local(task["codebook"], folder, "$.task.codebook"), "$.task.codebook"
+        try:
+            content = path.read_bytes()
+            with Image.open(BytesIO(content), formats=("PNG",)) as image:
+                image.load()
+        except (OSError, SyntaxError, ValueError) as error:
+            detail = getattr(error, "strerror", None) or str(error)
+            raise ManifestError("file_unreadable", field, path=str(path), detail=detail) from None
+        task["codebook"] = base64.b64encode(content).decode()
+
+
 def _collections(data: object, field: str) -> Iterator[tuple[dict[str, Any], str]]:
     """Every table with shards: the data, or those of the parts of a mixture. What is wrong is refused later."""
     if not isinstance(data, dict):
@@ -245,7 +264,10 @@ def _collections(data: object, field: str) -> Iterator[tuple[dict[str, Any], str
 
 
 def _is_text(data: dict[str, Any]) -> bool:
-    return data.get("type", "text") in {"text", "json_lines"} and data.get("compression", "none") == "none"
+    return (
+        data.get("type", "text") in {"text", "json_lines", "captioned_codes"}
+        and data.get("compression", "none") == "none"
+    )
 
 
 def _entry(file: ServedFile) -> dict[str, Any]:

@@ -18,12 +18,15 @@ def complete(name: str, folder: Path) -> Project:
     shutil.copytree(PROJECTS.parent, folder / "resources", ignore=shutil.ignore_patterns("locale", "icons"))
     here = folder / "resources" / "projects" / name
     toml = here / "project.toml"
-    for file in re.findall(r'"([^"\s]+\.(?:txt|jsonl|json|tar|parquet))"', toml.read_text(encoding="utf-8")):
+    for file in re.findall(r'"([^"\s]+\.(?:txt|jsonl|json|jsonl\.zst|tar|parquet))"', toml.read_text(encoding="utf-8")):
         path = here / file.replace("*", "0")
         path.parent.mkdir(exist_ok=True)
         if not list(here.glob(file)):
             if path.suffix == ".parquet":
                 parquet.write_table(pa.table({"text": [path.name]}), path)
+            elif path.suffix == ".zst":
+                with pa.output_stream(path, compression="zstd") as packed:
+                    packed.write(path.name.encode())
             else:
                 path.write_text(f"{path.name}\n")
     return load(toml)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import cast
 
 import msgspec
 import torch
@@ -30,7 +31,7 @@ of the two values of a sentence order's bias are many times as large at one peer
 
 def averaging_of(task: str) -> Averaging:
     """How the peers of the equivalence test average."""
-    return AVERAGING if task in ("masked", "causal", "documents") else MEAN
+    return AVERAGING if task in ("masked", "causal", "documents", "text_to_image") else MEAN
 
 
 def make_model(task: str = "masked") -> torch.nn.Module:
@@ -95,11 +96,30 @@ def _llama() -> torch.nn.Module:
     )
 
 
+def _text_to_image() -> torch.nn.Module:
+    from core.learning.text_to_image import TextToImageConfig, TextToImageTransformer
+
+    return TextToImageTransformer(
+        TextToImageConfig(
+            vocab_size=VOCABULARY,
+            image_vocab_size=VOCABULARY,
+            pad_token_id=0,
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=5,
+            num_attention_heads=2,
+            num_hidden_groups=2,
+            last_attention="local",
+        )
+    )
+
+
 _MODELS: dict[str, Callable[[], torch.nn.Module]] = {
     "masked": partial(_albert, "AlbertForMaskedLM"),
     "sentence_order": partial(_albert, "AlbertForPreTraining"),
     "causal": _causal,
     "documents": _llama,
+    "text_to_image": _text_to_image,
 }
 
 
@@ -107,6 +127,8 @@ def microbatch_loss(model: torch.nn.Module, epoch: int, index: int, task: str = 
     """The loss of one microbatch: `index` of MICROBATCHES in `epoch`."""
     generator = torch.Generator().manual_seed(epoch * MICROBATCHES + index)
     tokens = torch.randint(VOCABULARY, (MICROBATCH, LENGTH), generator=generator)
+    if task == "text_to_image":
+        return cast("torch.Tensor", model(captions=tokens[:, :7], codes=tokens[:, 7:]).loss)
     more = {"sentence_order_label": tokens[:, 0] % 2} if task == "sentence_order" else {}
     labels = tokens
     if task == "documents":

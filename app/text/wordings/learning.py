@@ -18,6 +18,7 @@ WORDINGS = {
     "number_too_large": N_("It is larger than {most:count}."),
     # Data.
     "data_without_text": N_("The project's data holds no text."),
+    "codes_do_not_fit": N_("No picture of the project's data has {codes:count} codes below {kinds:count}."),
     "data_without_sentences": N_("The texts of the project's data have only one sentence each."),
     "shard_not_readable": N_("The data shard {path} cannot be read: {detail}."),
     "shard_unpacks_too_large": N_("The data shard {path} would become far larger than text does when it is unpacked."),

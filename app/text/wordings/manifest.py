@@ -33,6 +33,10 @@ WORDINGS = {
     "data_of_another_kind": N_("The task cannot learn from this kind of data."),
     "shares_in_wrong_order": N_("The first number is larger than the second."),
     "crop_too_large": N_("It is larger than large_crop, {most}."),
+    "not_a_multiple": N_("It is not a multiple of {of}."),
+    "codebook_of_another_size": N_(
+        "It is not a PNG with {codes:count} squares below each other, each at most {patch} pixels wide."
+    ),
     "microbatch_too_large": N_("It is larger than target_batch_size, {most}."),
     "warmup_too_long": N_("It is larger than total_epochs, {most}."),
     "config_key_forbidden": N_("This key is not allowed: a configuration holds nothing that loads code or files."),

@@ -32,8 +32,7 @@ def portions_of(shards: Sequence[File]) -> tuple[Portion, ...]:
 class Shards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
     """What every kind of data has: files to learn from, and one that is only evaluated on."""
 
-    is_text: ClassVar[bool] = True
-    """Whether the samples are texts."""
+    samples: ClassVar[Literal["texts", "pictures", "captioned_codes"]] = "texts"
     shards: Annotated[tuple[File, ...], Meta(min_length=1, max_length=100_000)]
     """Files to learn from; every peer reads them in an order of its own."""
     held_out: File | None = None
@@ -76,9 +75,17 @@ class ParquetData(Shards, frozen=True, tag="parquet"):
 class ImageTarData(Shards, frozen=True, tag="image_tar"):
     """Pictures in tar files (WebDataset): PNG, JPEG or WebP, with a label in a `.cls` file of the same name if any."""
 
-    is_text: ClassVar[bool] = False
+    samples: ClassVar = "pictures"
     formats: ClassVar[dict[str, str]] = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
     """Names of a picture's format, by the ending of its file."""
+
+
+class CaptionedCodesData(Shards, frozen=True, tag="captioned_codes"):
+    """One JSON object a line: `caption`, and `codes` with the numbers of a picture's codes, row by row."""
+
+    samples: ClassVar = "captioned_codes"
+    compression: Compression = "none"
+    """Of all files."""
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,7 +100,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Mixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="mixture"):
     """Several collections at once: each next text is from one of them, chosen at random by weight."""
 
-    is_text: ClassVar[bool] = True
+    samples: ClassVar = "texts"
     parts: Annotated[tuple[Part, ...], Meta(min_length=1, max_length=64)]
     """The collections."""
 
@@ -114,5 +121,5 @@ class Mixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
         return tuple(tuple(chain.from_iterable(each[number % len(each)] for each in own)) for number in range(most))
 
 
-Data = TextData | JsonLinesData | ParquetData | ImageTarData | Mixture
+Data = TextData | JsonLinesData | ParquetData | ImageTarData | CaptionedCodesData | Mixture
 """By `type`, `text` if it is missing. How each is read is in `core.learning.data`."""

@@ -26,7 +26,7 @@ class Span(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Demonstration(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`kind` says what the model does: `continued_text`, `filled_masks` or `nearest_pictures`."""
+    """`kind` says what the model does: `continued_text`, `filled_masks`, `nearest_pictures` or `drawn_pictures`."""
 
     kind: Annotated[str, Meta(min_length=1, max_length=64)]
     spans: Annotated[tuple[Span, ...], Meta(max_length=100)] = ()

@@ -22,7 +22,7 @@ class TextTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
         """(field, problem) of what the rest of the manifest lacks for this task; `config` is the model's."""
         if tokenizer is None:
             yield "$.tokenizer", Message("field_missing")
-        if not data.is_text:
+        if data.samples != "texts":
             yield "$.data.type", Message("data_of_another_kind")
         for name in ("max_position_embeddings", "n_positions"):
             positions = config.get(name)
@@ -96,7 +96,7 @@ class Swav(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="t
 
     def mismatches(self, data: Data, _tokenizer: File | None, _config: dict[str, Any]) -> Iterator[tuple[str, Message]]:
         """(field, problem) of what does not fit this task."""
-        if data.is_text:
+        if data.samples != "pictures":
             yield "$.data.type", Message("data_of_another_kind")
         if self.small_crop > self.large_crop:
             yield "$.task.small_crop", Message("crop_too_large", {"most": self.large_crop})
@@ -106,5 +106,49 @@ class Swav(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="t
                 yield f"$.task.{name}", Message("shares_in_wrong_order")
 
 
-Task = MaskedLanguageModelling | SentenceOrderPrediction | CausalLanguageModelling | Swav
+class TextToImage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="text_to_image"):
+    """Predict the words of a caption, and then the codes of its picture, each from those before it (DALL-E; Ramesh et
+    al. 2021)."""
+
+    is_reproducible: ClassVar[bool] = True
+    caption_length: Annotated[int, Meta(ge=4, le=1024, description="tokens of a caption")]
+    """Longer captions are cut, shorter ones are padded."""
+    image_size: Annotated[int, Meta(ge=8, le=1024, description="pixels of each side of a picture")]
+    """Of the pictures that the codes stand for."""
+    patch: Annotated[int, Meta(ge=1, le=64, description="pixels of each side of a patch")]
+    """The square of a picture that a code stands for."""
+    codebook: Annotated[bytes, Meta(max_length=256 << 10)] | None = None
+    """PNG in Base64: what each code looks like, one square below the other, at most as large as a patch. The backbone
+    draws with it."""
+
+    @property
+    def codes(self) -> int:
+        """Of a picture."""
+        return (self.image_size // self.patch) ** 2
+
+    def mismatches(self, data: Data, tokenizer: File | None, config: dict[str, Any]) -> Iterator[tuple[str, Message]]:
+        """(field, problem) of what does not fit this task."""
+        if tokenizer is None:
+            yield "$.tokenizer", Message("field_missing")
+        if data.samples != "captioned_codes":
+            yield "$.data.type", Message("data_of_another_kind")
+        padding = config.get("pad_token_id")
+        if not isinstance(padding, int) or padding < 0:
+            yield "$.model.config.pad_token_id", Message("value_invalid", {"detail": "Expected int >= 0"})
+        codes = config.get("image_vocab_size")
+        if not isinstance(codes, int):
+            yield "$.model.config.image_vocab_size", Message("field_missing")
+        elif self.image_size % self.patch:
+            yield "$.task.image_size", Message("not_a_multiple", {"of": self.patch})
+        elif self.codebook is not None and not _fits(self.codebook, codes, self.patch):
+            yield "$.task.codebook", Message("codebook_of_another_size", {"codes": codes, "patch": self.patch})
+
+
+def _fits(codebook: bytes, codes: int, patch: int) -> bool:
+    """Whether the head of a PNG says that it has so many squares below each other."""
+    width, height = (int.from_bytes(codebook[begin : begin + 4], "big") for begin in (16, 20))
+    return codebook[:8] == b"\x89PNG\r\n\x1a\n" and 1 <= width <= patch and height == codes * width
+
+
+Task = MaskedLanguageModelling | SentenceOrderPrediction | CausalLanguageModelling | Swav | TextToImage
 """By `type`. How each learns is in `core.learning.tasks`."""

@@ -13,6 +13,7 @@ from core.host.web.templates import fill_in
 _DOES = {
     "continued_text": "In brackets: how it continues a text.",
     "filled_masks": "In brackets: the words that it puts where some are masked, and after ≠ the right ones.",
+    "drawn_pictures": "Pictures that it draws for this caption.",
     "nearest_pictures": "In each row a picture, and beside it those that are the most similar to the model.",
 }
 

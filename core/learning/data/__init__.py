@@ -6,8 +6,18 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from core.api.project.data import Data, ImageTarData, JsonLinesData, Mixture, ParquetData, Shards, TextData
+from core.api.project.data import (
+    CaptionedCodesData,
+    Data,
+    ImageTarData,
+    JsonLinesData,
+    Mixture,
+    ParquetData,
+    Shards,
+    TextData,
+)
 from core.api.project.fields import File
+from core.learning.data.captioned_codes import CaptionedCodesSource
 from core.learning.data.image_tar import ImageTarSource
 from core.learning.data.json_lines import JsonLinesSource
 from core.learning.data.parquet import ParquetSource
@@ -19,6 +29,7 @@ _SOURCES: dict[type, Any] = {
     JsonLinesData: JsonLinesSource,
     ParquetData: ParquetSource,
     ImageTarData: ImageTarSource,
+    CaptionedCodesData: CaptionedCodesSource,
 }
 
 

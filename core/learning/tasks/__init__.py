@@ -5,18 +5,26 @@ from pathlib import Path
 from transformers.configuration_utils import PretrainedConfig
 
 from core.api.project.manifest import Manifest
-from core.api.project.tasks import CausalLanguageModelling, MaskedLanguageModelling, SentenceOrderPrediction, Swav
+from core.api.project.tasks import (
+    CausalLanguageModelling,
+    MaskedLanguageModelling,
+    SentenceOrderPrediction,
+    Swav,
+    TextToImage,
+)
 from core.learning.tasks.causal_language_modelling import CausalLanguageModellingTask
 from core.learning.tasks.masked_language_modelling import MaskedLanguageModellingTask
 from core.learning.tasks.sentence_order_prediction import SentenceOrderPredictionTask
 from core.learning.tasks.swav import SwavTask
 from core.learning.tasks.task import Task
+from core.learning.tasks.text_to_image import TextToImageTask
 
 TASKS: dict[type, type[Task]] = {
     MaskedLanguageModelling: MaskedLanguageModellingTask,
     SentenceOrderPrediction: SentenceOrderPredictionTask,
     CausalLanguageModelling: CausalLanguageModellingTask,
     Swav: SwavTask,
+    TextToImage: TextToImageTask,
 }
 
 

@@ -17,6 +17,8 @@ _CHOICES, _SEED = 20, 0
 """A token is drawn from so many: the most likely one alone repeats itself."""
 _SIDE, _EDGE = 48, 3
 """Pixels of a picture in a table, and between two of them."""
+_DRAWN, _LEAST_SIDE = 3, 112
+"""Pictures that are drawn; about the pixels of each that is smaller than that."""
 
 
 def continued(tokenizer: Tokenizer, model: Any, tokens: torch.Tensor) -> Demonstration:
@@ -60,6 +62,33 @@ def nearest(pictures: torch.Tensor, features: torch.Tensor, rows: int = 4, colum
     places = similar.topk(columns).indices.flatten()
     small = torch.nn.functional.interpolate(pictures[places], size=(_SIDE, _SIDE), mode="bilinear", antialias=True)
     return Demonstration("nearest_pictures", picture=table(small, columns))
+
+
+def drawn(tokenizer: Tokenizer, model: Any, caption: torch.Tensor, codes: int, codebook: bytes) -> Demonstration:
+    """Pictures of so many codes that the model draws for a row of tokens, all for the same one."""
+    chance = torch.Generator().manual_seed(_SEED)
+
+    def choose(logits: torch.Tensor) -> torch.Tensor:
+        likely = logits.float().cpu().nan_to_num().topk(min(_CHOICES, logits.shape[-1]))
+        places = torch.multinomial(likely.values.softmax(-1), 1, generator=chance)
+        return likely.indices.gather(1, places)[:, 0].to(logits.device)
+
+    made = model.draw(caption.expand(_DRAWN, -1), codes, choose)
+    words = tokenizer.decode(caption.tolist())[:_LONGEST]
+    return Demonstration("drawn_pictures", (Span(words),), table(of_codes(made.cpu(), codebook), _DRAWN))
+
+
+def of_codes(codes: torch.Tensor, codebook: bytes) -> torch.Tensor:
+    """Pictures (count, 3, side, side) of 0 to 1 of the codes (count, codes of each), row by row."""
+    from PIL import Image  # as below
+
+    with Image.open(BytesIO(codebook), formats=("PNG",)) as image:
+        strip = torch.frombuffer(bytearray(image.convert("RGB").tobytes()), dtype=torch.uint8)
+        patches = strip.view(-1, image.width, image.width, 3).permute(0, 3, 1, 2) / 255
+    side = round(codes.shape[1] ** 0.5)
+    rows = patches[codes].unflatten(1, (side, side))
+    small = rows.permute(0, 3, 1, 4, 2, 5).flatten(4).flatten(2, 3)
+    return torch.nn.functional.interpolate(small, scale_factor=max(1, _LEAST_SIDE // small.shape[-1]))
 
 
 def table(pictures: torch.Tensor, columns: int) -> bytes:

@@ -67,6 +67,20 @@ def test_what_the_model_writes_is_shown_as_plain_text(page: ProjectsPage, engine
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in card(page).findChildren(Label))
 
 
+def test_drawn_pictures_are_shown_below_their_caption(qtbot: QtBot) -> None:
+    learned = Learned()
+    qtbot.addWidget(learned)
+    caption, figure = (Span("a red square left of a blue circle"),), Figure("image_code_accuracy", 0.96)
+    learned.show_demonstration(Demonstration("drawn_pictures", caption, picture(342, 112).data, 200, figure))
+    right = "Epoch 200 · 96\N{NO-BREAK SPACE}% of the picture codes right."
+    assert f"{right} Pictures that it draws for this caption." in texts(learned)
+    assert "a red square left of a blue circle" in texts(learned)
+    shown = learned.findChild(QLabel, "demonstration")
+    assert isinstance(shown, QLabel)
+    assert (shown.pixmap().width(), shown.pixmap().height()) == (342, 112)
+    assert shown.accessibleName().endswith("Pictures that it draws for this caption.")
+
+
 def test_the_models_pictures_are_shown_unless_they_are_damaged_or_too_large(qtbot: QtBot) -> None:
     learned = Learned()
     qtbot.addWidget(learned)
