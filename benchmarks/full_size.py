@@ -5,6 +5,9 @@
 A microbatch of the manifest's size and shape, without contents (all zeros, which cost the same), forward and backward,
 then the optimizer's step. Files that an organiser has to bring are not needed. Memory is the largest
 resident size of the process.
+
+With --layers, the model has only so many: what a layer takes, where all of them do not fit. With --checkpoints, layers
+are computed again in the backward pass.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import time
 from pathlib import Path
 
 import torch
+from msgspec.structs import replace
 
 from core.learning.flops import counting
 from core.learning.model import build_model, count_parameters
@@ -25,11 +29,18 @@ from tests.host.published_projects import complete
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("project", type=Path, help="folder of a project.toml in resources/projects")
+    parser.add_argument("--layers", type=int, help="of the model; without it all of them")
+    parser.add_argument("--checkpoints", action="store_true", help="keep only the inputs of the layers")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory(prefix="hive") as folder:
         manifest = complete(chosen.project.name, Path(folder)).manifest(Path(folder), ())
+    if chosen.layers:
+        shorter = {**manifest.model.config, "num_hidden_layers": chosen.layers}
+        manifest = replace(manifest, model=replace(manifest.model, config=shorter))
     model = build_model(manifest)
+    if chosen.checkpoints:
+        model.activation_checkpointing_enable()
     size, kind = manifest.training.microbatch_size, TASKS[type(manifest.task)]
     batch = {
         name: value.repeat(size, *(1,) * (value.dim() - 1))

@@ -5,6 +5,9 @@
 A seed decides the initial parameters and the order of the data. The figure is the task's own, on the held-out data.
 With --peers, the batch is that of so many honest peers of different speeds, whose gradients CenteredClip averages part
 by part: the samples are the same as without it.
+
+With --shuffle NAME, this part of each batch (such as `captions`) is given to other samples than its own, so a model
+learns to do without it; it is evaluated with the right ones.
 """
 
 import argparse
@@ -24,7 +27,7 @@ from core.learning.data import held_out_samples, training_samples
 from core.learning.model import build_model, count_parameters
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.learning.tasks import task_for
-from core.learning.tasks.task import Evaluation
+from core.learning.tasks.task import Batch, Evaluation
 from core.swarm.all_reduce.bandwidth import part_size
 from core.swarm.trust.centered_clip import centered_clip
 
@@ -36,21 +39,29 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=10, help="epochs between two evaluations")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--peers", type=int, default=0, help="who average with CenteredClip; 0: one process")
+    parser.add_argument(
+        "--shuffle", default="", help="a part of the batches that belongs to other samples; empty: none"
+    )
+    parser.add_argument("--picture", type=Path, help="where to write the last picture that shows what was learned")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     project = load(chosen.project / "project.toml")
     with tempfile.TemporaryDirectory(prefix="hive") as folder:
         manifest = project.manifest(Path(folder), ())
     curves = [
-        dict(learn(project, manifest, seed, chosen.epochs, chosen.every, peers=chosen.peers))
+        dict(learn(project, manifest, seed, chosen.epochs, chosen.every, peers=chosen.peers, shuffle=chosen.shuffle))
         for seed in range(chosen.seeds)
     ]
     for epoch in curves[0]:
         report(epoch, [curve[epoch] for curve in curves])
+    shown = next(reversed(curves[-1].values())).demonstration
+    if chosen.picture and shown and shown.picture:
+        print("".join(span.text for span in shown.spans))
+        chosen.picture.write_bytes(shown.picture)
 
 
 def learn(
-    project: Project, manifest: Manifest, seed: int, epochs: int, every: int, *, peers: int
+    project: Project, manifest: Manifest, seed: int, epochs: int, every: int, *, peers: int, shuffle: str
 ) -> Iterator[tuple[int, Evaluation]]:
     """(epoch, evaluation) of one run that begins from this seed."""
     training = msgspec.structs.replace(manifest.training, seed=seed)
@@ -61,7 +72,7 @@ def learn(
     if held_out is None:
         raise SystemExit("The project has nothing to evaluate on.")
     samples = training_samples(manifest.data, [project.path_of(shard) for shard in manifest.data.shards], seed)
-    batches = task.batches(samples, training.microbatch_size, seed)
+    batches = shuffled(task.batches(samples, training.microbatch_size, seed), shuffle)
     optimizer = optimizer_factory(training.optimizer)(model.parameters())
     scheduler = scheduler_factory(training.schedule)(optimizer)
     steps = training.target_batch_size // training.microbatch_size
@@ -84,6 +95,12 @@ def learn(
         optimizer.step()
         scheduler.step()
         optimizer.zero_grad()
+
+
+def shuffled(batches: Iterator[Batch], name: str) -> Iterator[Batch]:
+    """Each sample gets another one's part of this name."""
+    for batch in batches:
+        yield {**batch, name: batch[name].roll(1, 0)} if name else batch
 
 
 def gradients_of(model: torch.nn.Module) -> Iterator[torch.Tensor]:
