@@ -6,8 +6,7 @@ A microbatch of the manifest's size and shape, without contents (all zeros, whic
 then the optimizer's step. Files that an organiser has to bring are not needed. Memory is the largest
 resident size of the process.
 
-With --layers, the model has only so many: what a layer takes, where all of them do not fit. With --checkpoints, layers
-are computed again in the backward pass.
+With --layers, the model has only so many: what a layer takes, where all of them do not fit.
 """
 
 import argparse
@@ -30,7 +29,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("project", type=Path, help="folder of a project.toml in resources/projects")
     parser.add_argument("--layers", type=int, help="of the model; without it all of them")
-    parser.add_argument("--checkpoints", action="store_true", help="keep only the inputs of the layers")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory(prefix="hive") as folder:
@@ -39,8 +37,6 @@ def main() -> None:
         shorter = {**manifest.model.config, "num_hidden_layers": chosen.layers}
         manifest = replace(manifest, model=replace(manifest.model, config=shorter))
     model = build_model(manifest)
-    if chosen.checkpoints:
-        model.activation_checkpointing_enable()
     size, kind = manifest.training.microbatch_size, TASKS[type(manifest.task)]
     batch = {
         name: value.repeat(size, *(1,) * (value.dim() - 1))
