@@ -185,7 +185,7 @@ class XDisplay:
 
     def _start_bus(self) -> None:
         socket = self._folder / "bus"
-        settings = self._write("bus.conf", BUS_SETTINGS.format(socket=socket))
+        settings = self._write("bus.conf", BUS_SETTINGS.format(socket=socket, services=socket.parent / "services"))
         self._start("dbus-daemon", "--nofork", "--config-file", str(settings))
         wait_for(socket.exists, 15, "a message bus")
         self._own["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={socket}"
