@@ -21,6 +21,9 @@ from tests.fakes.ssh_server import SshServer, serving_ssh
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# What tests read is English, on everybody's computer.
+os.environ["LC_ALL"] = "C.UTF-8"
+
 _TAG = "IDLEHIVE_TEST_RUN"
 """Environment variable by which everything that descends from this run is known."""
 _TIME_TO_END = 15.0

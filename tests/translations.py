@@ -1,28 +1,37 @@
 """Brings the translations up to date with the texts of the app: `python -m tests.translations [CODE…]`.
 
 New and changed texts are left empty in `resources/locale/*/LC_MESSAGES/idlehive.po`, to be filled in by hand (with any
-editor for such files); run again, it compiles them, and lists what is left to do. docs/translating.md has more. The
+editor for such files); run again, it compiles them, and lists what is left to do. It also writes how the command line
+writes numbers and dates in the language: `region.json`, which needs no Qt. docs/translating.md has more. The
 tests compare with what is found here.
 """
 
 import ast
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from PySide6.QtCore import QLocale
 
+from app.cli.console.help_texts import parts
+from app.desktop.language import region_of
+from app.text.formats.region import Region
 from app.text.i18n import DOMAIN, LOCALE, languages
 
 ROOT = Path(__file__).parents[1]
 TRANSLATED = tuple(code for code in languages() if code != "en")
+_FOR_TABLES = {"N_", "help_text"}
+_MARKS = {"tr", "trn", *_FOR_TABLES}
 
 
 class Text(NamedTuple):
-    """One call of `tr`, `trn` or `N_`; `message` is one text, or singular and plural."""
+    """One call of `tr`, `trn` or `N_`, or a part of a help text; `message` is one text, or singular and plural."""
 
     message: str | tuple[str, str]
     file: str
@@ -43,12 +52,17 @@ def texts() -> Iterator[Text]:
         name, tree = str(file.relative_to(ROOT)), ast.parse(file.read_text())
         late = {id(node) for function in ast.walk(tree) if _is_function(function) for node in ast.walk(function)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"tr", "trn", "N_"}:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _MARKS:
                 wanted = node.args[: 2 if node.func.id == "trn" else 1]
                 found = [str(each.value) for each in wanted if isinstance(each, ast.Constant)]
-                if len(found) != len(wanted) or (id(node) not in late and node.func.id != "N_"):
+                if len(found) != len(wanted) or (id(node) not in late and node.func.id not in _FOR_TABLES):
                     raise NotALiteral(f"{name}:{node.lineno}")
-                yield Text(found[0] if len(found) == 1 else (found[0], found[1]), name, node.lineno)
+                messages = parts(found[0]) if node.func.id == "help_text" else [_message(found)]
+                yield from (Text(message, name, node.lineno) for message in messages)
+
+
+def _message(found: list[str]) -> str | tuple[str, str]:
+    return found[0] if len(found) == 1 else (found[0], found[1])
 
 
 def catalogue(code: str) -> Catalog:
@@ -74,7 +88,14 @@ def update(code: str) -> Catalog:
         write_po(file, known, width=120, sort_output=True, no_location=True, omit_header=False)
     with _file(code, "mo").open("wb") as file:
         write_mo(file, known)
+    (LOCALE / code / "region.json").write_bytes(msgspec.json.format(msgspec.json.encode(region(code))) + b"\n")
     return known
+
+
+def region(code: str) -> Region:
+    """How the language writes in its own country (CLDR, by Qt), with spaces that any terminal has."""
+    own = region_of(QLocale(code))
+    return replace(own, group=" ", space=" ", before_percent=" " if own.before_percent else "")
 
 
 def unfinished(known: Catalog) -> list[str]:

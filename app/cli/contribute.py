@@ -11,10 +11,12 @@ from types import FrameType, NoneType
 
 from app.cli.console import source
 from app.cli.console.display import Display, display
+from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_verb
 from app.cli.console.session_totals import SessionTotals
 from app.text import messages, reasons
-from app.text.formats import times
+from app.text.formats import numbers, times
+from app.text.i18n import N_, tr
 from app.text.status import is_paused
 from app.text.typed import periods
 from core.api.errors import EngineGone, UsageError, WorldError
@@ -25,7 +27,7 @@ from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 Contribute in this terminal until Ctrl-C, for a while, or until the run has
 reached an epoch. It needs no screen. It uses the same engine as the window and
 afterwards restores what the engine did before.
@@ -44,7 +46,7 @@ the schedule's next change.
 
 Exit codes: 0 done (also Ctrl-C without --for and --until-epoch), 1 failed or
 stopped early, 2 wrong use.
-"""
+""")
 
 _TICK = 0.25
 _REACTION = 5.0
@@ -79,12 +81,12 @@ class Stop:
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "contribute", "contribute in this terminal", TEXT, run)
-    parser.add_argument("project", nargs="?", metavar="PROJECT", help="an id, a URL or a manifest file")
-    parser.add_argument("--for", dest="duration", metavar="TIME", help="stop after this long: 90m, 2h, 1h30m")
-    parser.add_argument("--anyway", action="store_true", help="also where your limits say to wait")
-    parser.add_argument("--by-schedule", action="store_true", help="do not override hours that are off")
-    parser.add_argument("--until-epoch", metavar="N", help="stop when the run has reached this epoch")
+    parser = add_verb(verbs, "contribute", N_("contribute in this terminal"), TEXT, run)
+    parser.add_argument("project", nargs="?", metavar="PROJECT", help=N_("an id, a URL or a manifest file"))
+    parser.add_argument("--for", dest="duration", metavar="TIME", help=N_("stop after this long: 90m, 2h, 1h30m"))
+    parser.add_argument("--anyway", action="store_true", help=N_("also where your limits say to wait"))
+    parser.add_argument("--by-schedule", action="store_true", help=N_("do not override hours that are off"))
+    parser.add_argument("--until-epoch", metavar="N", help=N_("stop when the run has reached this epoch"))
 
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -120,10 +122,14 @@ def contributes(snapshot: Snapshot) -> bool:
 
 def hint(goal: Goal, now: float) -> str:
     """The last line of the display: when it ends, and how to end it. Pure."""
-    ends = [f"until {times.clock(now + goal.seconds, now)}"] if goal.seconds else []
-    ends += [f"until epoch {goal.until_epoch:,}"] if goal.until_epoch is not None else []
-    text = f"Runs {' or '.join(ends)}. " if ends else ""
-    return f"{text}Ctrl-C stops contributing."
+    time = times.clock(now + goal.seconds, now) if goal.seconds else ""
+    epoch = numbers.count(goal.until_epoch) if goal.until_epoch is not None else ""
+    stops = tr("Ctrl-C stops contributing.")
+    if time and epoch:
+        return tr("Runs until {time} or until epoch {epoch}.", time=time, epoch=epoch) + " " + stops
+    if time:
+        return tr("Runs until {time}.", time=time) + " " + stops
+    return tr("Runs until epoch {epoch}.", epoch=epoch) + " " + stops if epoch else stops
 
 
 def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: bool) -> int:
@@ -133,7 +139,8 @@ def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: 
         contributing.begin(command)
         with display(hint(goal, time.time())) as shown:
             outcome = contributing.follow(shown, stop)
-            shown.print_line("Idlehive continues to contribute, as before." if contributing.continues else "Stopping.")
+            goes_on = tr("Idlehive continues to contribute, as before.")
+            shown.print_line(goes_on if contributing.continues else tr("Stopping."))
             contributing.end()
     except EngineGone:
         print(contributing.totals.sentence())
@@ -157,7 +164,7 @@ class _Takeover:
         self._before = self._latest = engine.request(GetSnapshot(), Snapshot)
         self._begun = self._ended = False
         self.totals = SessionTotals().after(self._before)
-        self.failure = "The session failed."
+        self.failure = tr("The session failed.")
 
     @property
     def continues(self) -> bool:

@@ -7,6 +7,7 @@ from types import FrameType
 
 import msgspec
 
+from app.text.i18n import tr
 from core.api import hosting
 from core.api.errors import UsageError, WorldError
 from core.api.message import Message
@@ -51,5 +52,6 @@ def _follow(process: "subprocess.Popen[bytes]") -> Message | None:
             failure = report.error
         else:
             url = report.manifest_url
-            print(f"Serving {url}\nVolunteers join with: idlehive contribute {url}", flush=True)
+            join = tr("Volunteers join with: {command}", command=f"idlehive contribute {url}")
+            print(tr("Serving {url}", url=url), join, sep="\n", flush=True)
     return failure

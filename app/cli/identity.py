@@ -5,17 +5,19 @@ import getpass
 import sys
 from pathlib import Path
 
-from app.cli.console import output
+from app.cli.console import layout, output
 from app.cli.console.connection import ask, borrowed
-from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
+from app.cli.console.help_texts import help_text
+from app.cli.console.parser import Verbs, add_json, add_part, add_parts, add_verb
 from app.cli.console.preferences import choose, chosen
 from app.desktop import private_file
+from app.text.i18n import N_, tr
 from core.api import identity as api
 from core.api.errors import UsageError
 from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 The key that your contributions are signed with. The same key on several
 machines adds up to one volunteer on the projects' pages.
 
@@ -28,26 +30,26 @@ machines adds up to one volunteer on the projects' pages.
 
 The passphrase is asked for, or read from a pipe; never given as an argument.
 `import` refuses to take the place of another key without --replace.
-"""
+""")
 
 _DERIVING = 60.0
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "identity", "the key that signs what you give", TEXT, run_show)
+    parser = add_verb(verbs, "identity", N_("the key that signs what you give"), TEXT, run_show)
     add_json(parser)
-    parts = parser.add_subparsers(metavar="show|name|export|import", title="what to do", parser_class=Parser)
-    add_part(parts, "show", "its public part", TEXT, run_show)
-    naming = add_part(parts, "name", "choose a name, or none", TEXT, run_name)
+    parts = add_parts(parser, "show", "name", "export", "import")
+    add_part(parts, "show", N_("its public part"), TEXT, run_show)
+    naming = add_part(parts, "name", N_("choose a name, or none"), TEXT, run_name)
     which = naming.add_mutually_exclusive_group(required=True)
     which.add_argument("name", nargs="?", metavar="NAME")
-    which.add_argument("--none", action="store_true", help="show no name")
-    exporting = add_part(parts, "export", "write it to a file, under a passphrase", TEXT, run_export)
-    importing = add_part(parts, "import", "take it over from a file", TEXT, run_import)
+    which.add_argument("--none", action="store_true", help=N_("show no name"))
+    exporting = add_part(parts, "export", N_("write it to a file, under a passphrase"), TEXT, run_export)
+    importing = add_part(parts, "import", N_("take it over from a file"), TEXT, run_import)
     for part in (exporting, importing):
         part.add_argument("file", type=Path, metavar="FILE")
-    exporting.add_argument("--replace", action="store_true", help="write over a file that is there")
-    importing.add_argument("--replace", action="store_true", help="give up the key that is here")
+    exporting.add_argument("--replace", action="store_true", help=N_("write over a file that is there"))
+    importing.add_argument("--replace", action="store_true", help=N_("give up the key that is here"))
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -67,7 +69,7 @@ def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     command = api.ExportIdentity(_passphrase(twice=True))
     text = ask(profile, command, api.IdentityExport, _DERIVING).text
     private_file.write(arguments.file, text)
-    done = f"Your identity is in {arguments.file}; it opens with your passphrase only."
+    done = tr("Your identity is in {path}; it opens with your passphrase only.", path=arguments.file)
     return output.answer(arguments, {"file": str(arguments.file.absolute())}, done)
 
 
@@ -81,8 +83,9 @@ def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
 def _print_answer(arguments: argparse.Namespace, engine: EngineClient, command: api.IdentityCommand) -> int:
     info = engine.request(command, api.IdentityInfo, timeout=_DERIVING)
     name = chosen(engine)["display_name"]
-    lines = f"Identity: {info.id}\nName:     {output.printable(name) if name else 'none'}"
-    return output.answer(arguments, {"id": info.id, "display_name": name or None}, lines)
+    rows = (tr("Identity:"), info.id), (tr("Name:"), output.printable(name) if name else tr("none"))
+    lines = layout.aligned(rows, gap=1)
+    return output.answer(arguments, {"id": info.id, "display_name": name or None}, "\n".join(lines))
 
 
 def _passphrase(*, twice: bool = False) -> str:
@@ -95,8 +98,8 @@ def _passphrase(*, twice: bool = False) -> str:
         text = sys.stdin.readline().rstrip("\n")
     else:
         try:
-            text = getpass.getpass("Passphrase: ")
-            if twice and text != getpass.getpass("Once more: "):
+            text = getpass.getpass(tr("Passphrase:") + " ")
+            if twice and text != getpass.getpass(tr("Once more:") + " "):
                 raise UsageError("passphrases_differ")
         except EOFError:
             text = ""

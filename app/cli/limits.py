@@ -12,8 +12,11 @@ import msgspec
 from app.cli import programs
 from app.cli.console import output
 from app.cli.console.connection import ask, borrowed
-from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
+from app.cli.console.help_texts import help_text
+from app.cli.console.parser import Verbs, add_json, add_part, add_parts, add_verb
 from app.text import preferences
+from app.text.formats.sentences import closed
+from app.text.i18n import N_, tr
 from app.text.typed import values
 from core.api.errors import UsageError
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
@@ -23,7 +26,7 @@ from core.client.profile import Profile
 
 _NAMES = textwrap.fill(", ".join(PREFERENCES), 79, initial_indent=" " * len("Names: ")).lstrip()
 
-TEXT = f"""
+TEXT = help_text("""
 What Idlehive may use of this computer. Changes apply at once.
 
   idlehive limits
@@ -39,24 +42,24 @@ What Idlehive may use of this computer. Changes apply at once.
 Values are written with their unit: 20GB, 512 MiB, 1MB/s, 8 Mbit/s, 80%, 75C,
 2h, 90m, 22:00, on, off, EUR. 1 kB is 1000 bytes, 1 KiB is 1024. A limit for
 gentle hours applies where it is the stricter one.
-Names: {_NAMES}.
-"""
+Names: {names}.
+""").replace("{names}", _NAMES)
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "limits", "show or set what Idlehive may use", TEXT, run_show)
+    parser = add_verb(verbs, "limits", N_("show or set what Idlehive may use"), TEXT, run_show)
     add_json(parser)
-    parts = parser.add_subparsers(metavar="show|set|reset|programs", title="what to do", parser_class=Parser)
-    show = add_part(parts, "show", "all limits, or one", TEXT, run_show)
+    parts = add_parts(parser, "show", "set", "reset", "programs")
+    show = add_part(parts, "show", N_("all limits, or one"), TEXT, run_show)
     show.add_argument("name", metavar="NAME", nargs="?")
-    show.add_argument("--changed", action="store_true", help="only those that are not as Idlehive comes")
-    setting = add_part(parts, "set", "set one", TEXT, run_set)
+    show.add_argument("--changed", action="store_true", help=N_("only those that are not as Idlehive comes"))
+    setting = add_part(parts, "set", N_("set one"), TEXT, run_set)
     setting.add_argument("name", metavar="NAME")
-    setting.add_argument("value", metavar="VALUE", nargs="*", help="with its unit: 20GB, 8 Mbit/s, 80%%")
-    reset = add_part(parts, "reset", "back to what Idlehive comes with", TEXT, run_reset)
+    setting.add_argument("value", metavar="VALUE", nargs="*", help=N_("with its unit: 20GB, 8 Mbit/s, 80%%"))
+    reset = add_part(parts, "reset", N_("back to what Idlehive comes with"), TEXT, run_reset)
     which = reset.add_mutually_exclusive_group(required=True)
     which.add_argument("name", metavar="NAME", nargs="?")
-    which.add_argument("--all", action="store_true", help="all limits; the schedule stays")
+    which.add_argument("--all", action="store_true", help=N_("all limits; the schedule stays"))
     programs.add(parts)
 
 
@@ -73,7 +76,7 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     elif known:
         _print(known)
     else:
-        print("All limits are as Idlehive comes.")
+        print(tr("All limits are as Idlehive comes."))
     return 0
 
 
@@ -93,7 +96,7 @@ def _secret(typed: list[str]) -> str:
     """Asked for on the terminal, or a line of standard input."""
     if typed:
         raise UsageError("secret_as_argument")
-    return getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    return getpass(tr("Password:") + " ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
 
 
 def run_reset(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -104,7 +107,7 @@ def run_reset(arguments: argparse.Namespace, profile: Profile) -> int:
         changed = [info for info in known if info.value != info.default and not isinstance(info.type, Week)]
         reset = [engine.request(ResetPreference(info.name), PreferenceInfo) for info in changed]
     names = ", ".join(info.name for info in reset)
-    sentence = f"Reset: {names}." if reset else "All limits are as Idlehive comes."
+    sentence = tr("Reset: {names}.", names=names) if reset else tr("All limits are as Idlehive comes.")
     return output.answer(arguments, [as_json(info) for info in reset], sentence)
 
 
@@ -123,17 +126,18 @@ def _described(info: PreferenceInfo) -> str:
     lines = (
         f"{info.name}: {words.name}",
         words.meaning,
-        f"Value: {values.write(info.value, info.type)}" + (f" ({now})" if now else ""),
-        f"Default: {values.write(info.default, info.type)}",
-        f"Allowed: {values.allowed(info.type)}",
+        tr("Value: {value}", value=values.write(info.value, info.type)) + (f" ({now})" if now else ""),
+        tr("Default: {value}", value=values.write(info.default, info.type)),
+        tr("Allowed: {values}", values=values.allowed(info.type)),
     )
     return "\n".join(filter(None, lines))
 
 
 def _change(arguments: argparse.Namespace, profile: Profile, command: SetPreference | ResetPreference) -> int:
     info = ask(profile, command, PreferenceInfo)
-    sentences = filter(None, [f"{info.name} is {values.write(info.value, info.type)}", preferences.applies_now(info)])
-    return output.answer(arguments, as_json(info), "; ".join(sentences) + ".")
+    changed = tr("{name} is {value}", name=info.name, value=values.write(info.value, info.type))
+    sentences = filter(None, [changed, preferences.applies_now(info)])
+    return output.answer(arguments, as_json(info), closed("; ".join(sentences)))
 
 
 def _print(known: list[PreferenceInfo]) -> None:
@@ -142,7 +146,7 @@ def _print(known: list[PreferenceInfo]) -> None:
     by_page = sorted(known, key=lambda info: preferences.page_order(info.page))
     for page, group in groupby(by_page, key=lambda info: info.page):
         rows += [(preferences.page_name(page), "", "", "", ""), *map(_row, group)]
-    columns = ("limit", ">value", ">applies now", ">default", "allowed")
+    columns = (N_("limit"), ">" + N_("value"), ">" + N_("applies now"), ">" + N_("default"), N_("allowed"))
     output.print_table(columns, rows, by_use=("applies now", "default", "allowed"))
 
 

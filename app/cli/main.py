@@ -10,12 +10,15 @@ import os
 import sys
 from importlib import import_module
 
+from app.cli.console import language
+from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Layout, Parser, add_verb
+from app.text.i18n import N_, tr
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError, UsageError
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 Give your computer's idle time to open deep-learning collaborations.
 
   idlehive                             open the window and the tray icon
@@ -28,19 +31,19 @@ Give your computer's idle time to open deep-learning collaborations.
   idlehive --machine lab status        the same of another machine
 
 `idlehive VERB --help` explains a verb and shows examples.
-"""
+""")
 
-OPEN_TEXT = """
+OPEN_TEXT = help_text("""
 Open the window, with a project's address filled in.
 
   idlehive open idlehive:https://example.org/project.json
   idlehive open bees.idlehive
-"""
+""")
 
-EPILOGUE = """
+EPILOGUE = help_text("""
 IDLEHIVE_HOME names another profile folder, with its own projects, limits and
 engine. Exit codes: 0 done, 2 wrong use, 1 anything else.
-"""
+""")
 
 _VERBS = {
     "contribute": "contribute",
@@ -78,6 +81,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 has no arrows
+    language.use(language.choose(arguments, Profile.from_environment().path, os.environ))
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -89,12 +93,13 @@ def main(argv: list[str] | None = None) -> int:
         _drop_output()  # the reader has closed the pipe
         return _FAILED
     except KeyboardInterrupt:
-        return _print_error("Interrupted.", _FAILED)
+        return _print_error(tr("Interrupted."), _FAILED)
     except OSError as error:
         if error.errno not in _DISK_ERRORS:
             return _print_error(_keep_traceback(error), _FAILED)
         _drop_output()
-        return _print_error(f"{error.filename or 'The output'} cannot be written: {error.strerror}.", _FAILED)
+        what = error.filename or tr("The output")
+        return _print_error(tr("{path} cannot be written: {detail}.", path=what, detail=error.strerror), _FAILED)
     except Exception as error:  # noqa: BLE001 - the outermost place: a bug, kept for a report
         return _print_error(_keep_traceback(error), _FAILED)
     return code
@@ -142,7 +147,7 @@ def _chosen_machine(given: list[str]) -> tuple[list[str], Profile]:
 
 
 def _add_machine(parser: Parser) -> None:
-    parser.add_argument("--machine", metavar="NAME", help="use the engine of another machine (`idlehive remote`)")
+    parser.add_argument("--machine", metavar="NAME", help=N_("use the engine of another machine (`idlehive remote`)"))
 
 
 class _Version(argparse.Action):
@@ -151,7 +156,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from core.client.installation import version
 
-        print(f"idlehive {version() or '(from a checkout)'}")
+        print(f"idlehive {version() or tr('(from a checkout)')}")
         parser.exit()
 
 
@@ -164,21 +169,24 @@ def _parser(verb: str) -> Parser:
     """Knows this verb; if there is none such, all of them."""
     parser = Parser(
         prog="idlehive",
-        description=TEXT.strip(),
-        epilog=EPILOGUE.strip(),
+        description=TEXT,
+        epilog=EPILOGUE,
         formatter_class=Layout,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
+    parser.add_argument("--version", action=_Version, nargs=0, help=N_("show program's version number and exit"))
     _add_machine(parser)
-    verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True, parser_class=Parser)
+    verbs = parser.add_subparsers(metavar="VERB", title=N_("verbs"), required=True, parser_class=Parser)
     modules = [_VERBS[verb]] if verb in _VERBS else list(dict.fromkeys(_VERBS.values()))
     for module in modules:
         import_module(f"app.cli.{module}").add(verbs)
-    add_verb(verbs, "open", "open the window, with a project's link or file", OPEN_TEXT).add_argument(
-        "project", metavar="LINK_OR_FILE", nargs="?", help="its address is filled in; nothing is read before you add it"
+    add_verb(verbs, "open", N_("open the window, with a project's link or file"), OPEN_TEXT).add_argument(
+        "project",
+        metavar="LINK_OR_FILE",
+        nargs="?",
+        help=N_("its address is filled in; nothing is read before you add it"),
     )
-    verbs.add_parser("host", help="run the backbone of a project, as its organiser", add_help=False)
+    verbs.add_parser("host", help=N_("run the backbone of a project, as its organiser"), add_help=False)
     return parser
 
 
@@ -191,11 +199,11 @@ def _print_error(sentence: str, code: int) -> int:
 def _keep_traceback(error: Exception) -> str:
     import traceback
 
-    what = f"something went wrong inside Idlehive ({type(error).__name__})"
+    what = tr("something went wrong inside Idlehive ({kind})", kind=type(error).__name__)
     path = Profile.from_environment().logs / "cli-crash.log"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_text("".join(traceback.format_exception(error)))
     except OSError as problem:
-        return f"{what}, and {path} cannot be written: {problem.strerror}."
-    return f"{what}; {path} has the details."
+        return tr("{what}, and {path} cannot be written: {detail}.", what=what, path=path, detail=problem.strerror)
+    return tr("{what}; {path} has the details.", what=what, path=path)

@@ -4,26 +4,31 @@ import argparse
 
 from app.cli.console import output
 from app.cli.console.connection import borrowed
-from app.cli.console.parser import Parser, Verbs, add_part
+from app.cli.console.help_texts import help_text
+from app.cli.console.parser import Verbs, add_part, add_parts
 from app.cli.console.preferences import choose, chosen
+from app.text.i18n import N_, tr
 from core.api.errors import UsageError
 from core.api.preferences.value_types import programs
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 Programs during which nothing is contributed, by the names of their
 executables: a game, a video editor. Capitals and .exe do not matter.
 
   idlehive limits programs
   idlehive limits programs add blender witcher3
   idlehive limits programs remove blender
-"""
+""")
 
 
 def add(parts: Verbs) -> None:
-    parser = add_part(parts, "programs", "programs to wait for", TEXT, run_list)
-    verbs = parser.add_subparsers(metavar="add|remove", title="what to do", parser_class=Parser)
-    for name, summary, run in (("add", "wait for these too", run_add), ("remove", "wait no longer", run_remove)):
+    parser = add_part(parts, "programs", N_("programs to wait for"), TEXT, run_list)
+    verbs = add_parts(parser, "add", "remove")
+    for name, summary, run in (
+        ("add", N_("wait for these too"), run_add),
+        ("remove", N_("wait no longer"), run_remove),
+    ):
         add_part(verbs, name, summary, TEXT, run).add_argument("names", metavar="NAME", nargs="+")
 
 
@@ -49,5 +54,5 @@ def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def _print_answer(arguments: argparse.Namespace, names: tuple[str, ...]) -> int:
-    waiting = f"Nothing is contributed while one of these runs: {', '.join(names)}."
-    return output.answer(arguments, names, waiting if names else "No programs.")
+    waiting = tr("Nothing is contributed while one of these runs: {names}.", names=", ".join(names))
+    return output.answer(arguments, names, waiting if names else tr("No programs."))

@@ -9,18 +9,19 @@ from typing import Any
 
 import msgspec
 
-from app.cli.console import output, source
+from app.cli.console import layout, output, source
 from app.cli.console.connection import ask, borrowed
-from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
+from app.cli.console.help_texts import help_text
+from app.cli.console.parser import Verbs, add_json, add_part, add_parts, add_verb
 from app.text import messages, projects
-from app.text.i18n import tr
+from app.text.i18n import N_, tr, translate
 from core.api.errors import UsageError
 from core.api.project import projects as api
 from core.api.protocol import Command, GetSnapshot
 from core.api.snapshot import Snapshot, State
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 The projects you can contribute to.
 
   idlehive projects
@@ -37,31 +38,29 @@ Idlehive contributes to the first of your projects that can run now.
 
 Other programs can see an invite given as `--invite TOKEN` while the command
 runs; with `--invite` alone or `--invite -` it stays hidden.
-"""
+""")
 
 _READ = "-"
 _FETCHING = 120.0
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "projects", "list, show, add, join or leave projects", TEXT, run_list)
+    parser = add_verb(verbs, "projects", N_("list, show, add, join or leave projects"), TEXT, run_list)
     add_json(parser)
-    parts = parser.add_subparsers(
-        metavar="list|show|add|join|leave|remove|order", title="what to do", parser_class=Parser
-    )
-    add_part(parts, "list", "the projects you can contribute to", TEXT, run_list)
-    show = add_part(parts, "show", "everything about one, and whether this computer fits", TEXT, run_show)
-    joining = add_part(parts, "join", "become a member", TEXT, run_join)
-    leave = add_part(parts, "leave", "end your membership; your history stays", TEXT, run_leave)
-    remove = add_part(parts, "remove", "take one that is not joined off the list", TEXT, run_remove)
+    parts = add_parts(parser, "list", "show", "add", "join", "leave", "remove", "order")
+    add_part(parts, "list", N_("the projects you can contribute to"), TEXT, run_list)
+    show = add_part(parts, "show", N_("everything about one, and whether this computer fits"), TEXT, run_show)
+    joining = add_part(parts, "join", N_("become a member"), TEXT, run_join)
+    leave = add_part(parts, "leave", N_("end your membership; your history stays"), TEXT, run_leave)
+    remove = add_part(parts, "remove", N_("take one that is not joined off the list"), TEXT, run_remove)
     for part in (show, joining, leave, remove):
         part.add_argument("project", metavar="ID")
     joining.add_argument(
-        "--invite", nargs="?", const=_READ, metavar="TOKEN", help="default or -: ask, or read standard input"
+        "--invite", nargs="?", const=_READ, metavar="TOKEN", help=N_("default or -: ask, or read standard input")
     )
-    adding = add_part(parts, "add", "put a project into the list", TEXT, run_add)
-    adding.add_argument("source", metavar="URL_OR_FILE", help="of its manifest")
-    order = add_part(parts, "order", "prefer joined projects in this order; the others follow", TEXT, run_order)
+    adding = add_part(parts, "add", N_("put a project into the list"), TEXT, run_add)
+    adding.add_argument("source", metavar="URL_OR_FILE", help=N_("of its manifest"))
+    order = add_part(parts, "order", N_("prefer joined projects in this order; the others follow"), TEXT, run_order)
     order.add_argument("projects", metavar="ID", nargs="+")
 
 
@@ -73,17 +72,19 @@ def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
         output.print_json([info_json(info) for info in projects])
     elif projects:
         rows = [_row(project, state) for project in projects]
-        output.print_table(("id", "name", "organiser", "you"), rows, by_use=("you", "organiser"))
+        columns = ("id", N_("name"), N_("organiser"), N_("you"))
+        output.print_table(columns, rows, by_use=("you", "organiser"))
     else:
-        print("No projects yet: `idlehive projects add URL_OR_FILE` adds one.")
+        print(tr("No projects yet: `idlehive projects add URL_OR_FILE` adds one."))
     return 0
 
 
 def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
     projects = ask(profile, api.OrderProjects(tuple(arguments.projects)), list[api.ProjectInfo])
     members = sorted((project for project in projects if project.rank), key=lambda project: project.rank)
-    order = f"The order is now: {', '.join(output.printable(project.id) for project in members)}."
-    return output.answer(arguments, [info_json(info) for info in projects], order)
+    order = ", ".join(output.printable(project.id) for project in members)
+    sentence = tr("The order is now: {projects}.", projects=order)
+    return output.answer(arguments, [info_json(info) for info in projects], sentence)
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -95,26 +96,26 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
-    return _change(
-        arguments, profile, api.AddProject(source.resolve(arguments.source, profile)), "{} is now in the list."
-    )
+    command = api.AddProject(source.resolve(arguments.source, profile))
+    return _change(arguments, profile, command, N_("{project} is now in the list."))
 
 
 def run_join(arguments: argparse.Namespace, profile: Profile) -> int:
     invite = read_invite() if arguments.invite == _READ else arguments.invite
     command = api.JoinProject(source.resolve(arguments.project, profile), invite)
-    return _change(arguments, profile, command, "You are now a member of {}.")
+    return _change(arguments, profile, command, N_("You are now a member of {project}."))
 
 
 def run_leave(arguments: argparse.Namespace, profile: Profile) -> int:
     command = api.LeaveProject(source.resolve(arguments.project, profile))
-    return _change(arguments, profile, command, "You have left {}; what you gave stays in your history.")
+    return _change(arguments, profile, command, N_("You have left {project}; what you gave stays in your history."))
 
 
 def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
     which = source.resolve(arguments.project, profile)
     ask(profile, api.RemoveProject(which), NoneType)
-    return output.answer(arguments, None, f"{output.printable(which)} is no longer in the list; your history stays.")
+    sentence = tr("{project} is no longer in the list; your history stays.", project=output.printable(which))
+    return output.answer(arguments, None, sentence)
 
 
 def read_invite() -> str:
@@ -124,7 +125,7 @@ def read_invite() -> str:
         UsageError: there was nothing to read.
     """
     try:
-        text = getpass.getpass("Invite: ") if sys.stdin.isatty() else sys.stdin.readline()
+        text = getpass.getpass(tr("Invite:") + " ") if sys.stdin.isatty() else sys.stdin.readline()
     except EOFError:
         text = ""
     if not text.strip():
@@ -157,15 +158,18 @@ def describe(details: api.ProjectDetails, state: State = "idle") -> list[str]:
         ("", projects.given(details)),
     ]
     summary = output.wrapped(output.printable(info.summary), 2)
-    lines = [f"  {name:<15}{output.printable(value)}" for name, value in facts if value]
+    lines = layout.aligned(((f"  {name}", output.printable(value)) for name, value in facts if value), column=17)
     return [output.printable(f"{info.name} ({info.id}) {projects.by_line(info)}"), *summary, "", *lines]
 
 
 def _change(arguments: argparse.Namespace, profile: Profile, command: Command, sentence: str) -> int:
     info = ask(profile, command, api.ProjectInfo, _FETCHING)
-    output.answer(arguments, info_json(info), sentence.format(f"{output.printable(info.name)} ({info.id})"))
+    output.answer(
+        arguments, info_json(info), translate(sentence).format(project=f"{output.printable(info.name)} ({info.id})")
+    )
     if info.warning:
-        print(f"Warning: {output.printable(messages.sentence(info.warning))}", file=sys.stderr)
+        warning = output.printable(messages.sentence(info.warning))
+        print(tr("Warning: {text}", text=warning), file=sys.stderr)
     return 0
 
 

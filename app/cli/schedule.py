@@ -9,11 +9,14 @@ from pathlib import Path
 
 import msgspec
 
-from app.cli.console import output
+from app.cli.console import layout, output
 from app.cli.console.connection import borrowed
-from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
+from app.cli.console.help_texts import help_text
+from app.cli.console.parser import Verbs, add_json, add_part, add_parts, add_verb
 from app.cli.console.preferences import choose, chosen
 from app.text import schedule
+from app.text.formats import times
+from app.text.i18n import N_, tr
 from app.text.typed import week
 from core.api.errors import UsageError, WorldError
 from core.api.preferences import week_text
@@ -23,7 +26,7 @@ from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
-TEXT = f"""
+TEXT = help_text("""
 The week in which this computer contributes, in steps of half an hour: off,
 gentle (with the limits named gentle.…) or full. A `contribute` or `pause` of
 yours overrides it until the schedule's next change.
@@ -34,11 +37,12 @@ yours overrides it until the schedule's next change.
   idlehive schedule set week.txt                 the same in a file
   idlehive schedule clear                        always
 
-Presets: {", ".join(PRESETS)}.
+Presets: {presets}.
+
 A window that ends before it starts runs overnight and belongs to the day it
 starts on. Later windows paint over earlier ones, `off` too. 336 marks (. off,
 g gentle, f full; Monday 00:00 first) are understood as well.
-"""
+""").replace("{presets}", ", ".join(PRESETS))
 
 _BLOCKS = {Level.OFF: "·", Level.GENTLE: "▒", Level.FULL: "█"}
 _LETTERS = {level: mark for mark, level in MARKS.items()}
@@ -48,13 +52,13 @@ _LARGEST_FILE = 1 << 16
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "schedule", "show or set the hours of the week", TEXT, run_show)
+    parser = add_verb(verbs, "schedule", N_("show or set the hours of the week"), TEXT, run_show)
     add_json(parser)
-    parts = parser.add_subparsers(metavar="show|set|clear", title="what to do", parser_class=Parser)
-    add_part(parts, "show", "draw the week", TEXT, run_show)
-    setting = add_part(parts, "set", "another week", TEXT, run_set)
-    setting.add_argument("week", metavar="PRESET|TEXT|FILE", nargs="+", help="a preset, windows of time, or a file")
-    add_part(parts, "clear", "back to always", TEXT, run_clear)
+    parts = add_parts(parser, "show", "set", "clear")
+    add_part(parts, "show", N_("draw the week"), TEXT, run_show)
+    setting = add_part(parts, "set", N_("another week"), TEXT, run_set)
+    setting.add_argument("week", metavar="PRESET|TEXT|FILE", nargs="+", help=N_("a preset, windows of time, or a file"))
+    add_part(parts, "clear", N_("back to always"), TEXT, run_clear)
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -78,14 +82,14 @@ def drawing(cells: str, width: int, marks: Mapping[Level, str] = _BLOCKS) -> lis
     cells_a_column = 1 if width >= _MARGIN + CELLS_A_DAY else 2
     step = 3 * 2 // cells_a_column
     ruler = "".join(f"{hour:<{step}}" for hour in range(0, 24, 3))
-    rows = [" " * _MARGIN + ruler.rstrip()]
-    for number, day in enumerate(DAYS):
+    rows = [("", ruler.rstrip())]
+    for number in range(len(DAYS)):
         own = cells[number * CELLS_A_DAY : (number + 1) * CELLS_A_DAY]
         columns = [own[start : start + cells_a_column] for start in range(0, CELLS_A_DAY, cells_a_column)]
-        rows.append(f"{day.title():<{_MARGIN}}" + "".join(_column(column, marks) for column in columns))
-    shown = [f"{marks[level]} {level}" for level in reversed(Level)]
-    changing = [f"{_CHANGING} changes"] if any(_CHANGING in row for row in rows) else []
-    return [*rows, " " * _MARGIN + "  ".join([*shown, *changing])]
+        rows.append((times.short_weekday(number), "".join(_column(column, marks) for column in columns)))
+    shown = [f"{marks[level]} {week.level_name(level)}" for level in reversed(Level)]
+    changing = [f"{_CHANGING} {tr('changes')}"] if any(_CHANGING in row for _, row in rows) else []
+    return layout.aligned([*rows, ("", "  ".join([*shown, *changing]))], gap=1, column=_MARGIN)
 
 
 def _column(cells: str, marks: Mapping[Level, str]) -> str:
@@ -97,7 +101,8 @@ def _print_answer(arguments: argparse.Namespace, engine: EngineClient, cells: st
     if arguments.json:
         output.print_json({"cells": cells, "preset": preset, **msgspec.to_builtins(state)})
         return 0
-    print(f"{week.name(cells)} ({state.zone} time). {schedule.summary(state, time.time())}")
+    summary = schedule.summary(state, time.time())
+    print(tr("{week} ({zone} time). {summary}", week=week.name(cells), zone=state.zone, summary=summary))
     if preset != "always":
         print("\n".join(drawing(cells, shutil.get_terminal_size().columns, _marks())))
     return 0

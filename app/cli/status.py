@@ -11,8 +11,11 @@ import msgspec
 from app.cli.console import output
 from app.cli.console.connection import running
 from app.cli.console.display import display
+from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_json, add_verb
 from app.text import progress, schedule, status
+from app.text.formats.sentences import closed
+from app.text.i18n import N_, tr
 from app.text.preferences import words
 from app.text.typed import values
 from core.api.errors import EngineGone
@@ -23,14 +26,14 @@ from core.api.snapshot import Snapshot
 from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 Show what Idlehive is doing and, if it is not contributing, why. This command
 starts nothing.
 
   idlehive status                       once
   idlehive status --watch               until Ctrl-C
   idlehive status --json | jq .state    for scripts; the keys stay
-"""
+""")
 
 _POLL_INTERVAL = 1.0
 _READING = 10.0
@@ -40,9 +43,9 @@ _NOTHING = Snapshot(state="idle")
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "status", "what is going on", TEXT, run)
+    parser = add_verb(verbs, "status", N_("what is going on"), TEXT, run)
     add_json(parser)
-    parser.add_argument("--watch", action="store_true", help="show every change, until Ctrl-C")
+    parser.add_argument("--watch", action="store_true", help=N_("show every change, until Ctrl-C"))
 
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -61,7 +64,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def lines(snapshot: Snapshot, now: float) -> list[str]:
     if not snapshot.engine_pid:
-        at_rest = "Idle: the engine is not running. `idlehive contribute` starts it."
+        at_rest = tr("Idle: the engine is not running. `idlehive contribute` starts it.")
         return [at_rest, *(f"  {line}" for line in _kept(snapshot, now))]
     return [status.status(snapshot, now), *(f"  {line}" for line in _details(snapshot, now))]
 
@@ -81,36 +84,37 @@ def _at_rest(profile: Profile) -> Snapshot:
 def _kept(snapshot: Snapshot, now: float) -> Iterator[str]:
     """What is known with and without an engine."""
     if snapshot.today.samples:
-        yield f"Today: {progress.today(snapshot.today)}"
+        yield tr("Today: {figures}", figures=progress.today(snapshot.today))
     if place := status.place(snapshot.place):
         yield place
     if snapshot.schedule.next_at is not None or snapshot.schedule.overridden:
-        yield f"Schedule: {schedule.summary(snapshot.schedule, now)}"
+        yield tr("Schedule: {summary}", summary=schedule.summary(snapshot.schedule, now))
 
 
 def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
     if detail := status.detail(snapshot):
         yield detail
     for reason in status.other_reasons(snapshot):
-        yield f"{status.reason_sentence(reason, now)}."
+        yield closed(status.reason_sentence(reason, now))
     if snapshot.session:
         yield progress.epoch(snapshot.progress)
-        yield f"This session: {progress.own(snapshot.progress)}"
-        yield f"Traffic: {progress.upload(snapshot.traffic)}, {progress.download(snapshot.traffic)}"
+        yield tr("This session: {figures}", figures=progress.own(snapshot.progress))
+        traffic = f"{progress.upload(snapshot.traffic)}, {progress.download(snapshot.traffic)}"
+        yield tr("Traffic: {figures}", figures=traffic)
     if known := status.reachability(snapshot):
-        yield f"{known}."
+        yield closed(known)
     yield from _advice(snapshot)
     yield from _kept(snapshot, now)
     if snapshot.settings.gpu and snapshot.surroundings.last_input is None:
-        yield "Idlehive cannot see whether you use the computer; `idlehive doctor` shows what it tried."
-    yield f"Limits: {_changed_limits(snapshot.settings)}"
+        yield tr("Idlehive cannot see whether you use the computer; `idlehive doctor` shows what it tried.")
+    yield tr("Limits: {limits}", limits=_changed_limits(snapshot.settings))
 
 
 def _advice(snapshot: Snapshot) -> Iterator[str]:
     if name := status.remedy(snapshot):
-        yield f"`idlehive limits set {name} …` changes “{words(name).name}”."
+        yield tr("`idlehive limits set {name} …` changes “{limit}”.", name=name, limit=words(name).name)
     if status.asks_for_port(snapshot):
-        yield "`idlehive limits set port_mapping yes` lets the router open a port."
+        yield tr("`idlehive limits set port_mapping yes` lets the router open a port.")
 
 
 def _changed_limits(settings: SessionSettings) -> str:
@@ -119,11 +123,11 @@ def _changed_limits(settings: SessionSettings) -> str:
     declared = [PREFERENCES[name] for name in limits.__struct_fields__ if settings.gpu or not name.startswith("gpu_")]
     chosen = [each for each in declared if getattr(limits, each.name) != each.default]
     written = (f"{words(each.name).name} {values.write(getattr(limits, each.name), each.type)}" for each in chosen)
-    return ", ".join(written) or "defaults"
+    return ", ".join(written) or tr("defaults")
 
 
 def _watch(profile: Profile) -> None:
-    with display("Ctrl-C ends this display; contributing goes on.") as shown:
+    with display(tr("Ctrl-C ends this display; contributing goes on.")) as shown:
         for message in _watched(profile):
             if isinstance(message, Snapshot):
                 shown.show(message)

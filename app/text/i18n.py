@@ -1,7 +1,7 @@
 """Translates every text that a person reads: English is in the code, other languages are in `resources/locale`.
 
 Sentences are looked up whole and filled in afterwards: word order belongs to the language. A catalogue is gettext's, so
-the plural forms are each language's own. Without `use` everything stays English, as on the command line.
+the plural forms are each language's own. Without `use` everything stays English.
 """
 
 import gettext
@@ -14,7 +14,7 @@ _catalogue: gettext.NullTranslations = gettext.NullTranslations()
 
 
 def languages() -> dict[str, str]:
-    """What the window can speak: each language's code, which is its folder's, and its name in that language."""
+    """What Idlehive can speak: each language's code, which is its folder's, and its name in that language."""
     return {
         "en": "English",
         "de": "Deutsch",
@@ -39,7 +39,7 @@ def N_(text: str) -> str:  # noqa: N802
 
 def translate(text: str) -> str:
     """A text that `N_` marks, in the volunteer's language."""
-    return _catalogue.gettext(text)
+    return _catalogue.gettext(text) if text else ""  # gettext's text for nothing is the catalogue's header
 
 
 def tr(text: str, /, **values: object) -> str:

@@ -24,7 +24,7 @@ def epoch(progress: Progress) -> str:
     parts = [amounts.peers(progress.peers)]
     if progress.target_batch_size:
         share, batch = numbers.percent(batch_share(progress)), amounts.samples(progress.target_batch_size)
-        parts.insert(0, tr("{done} of {total}", done=share, total=batch))
+        parts.insert(0, tr("{share} of {samples}", share=share, samples=batch))
     if progress.loss is not None:
         parts.append(loss(progress.loss))
     return tr("Epoch {epoch}: {line}", epoch=numbers.count(progress.epoch), line=", ".join(parts))

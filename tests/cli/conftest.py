@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -76,10 +77,9 @@ def run_cli(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> RunCli:
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
         out, err = (_pipe(environment.get("PYTHONIOENCODING", "utf-8")) for _ in range(2))
-        i18n.use("en")
-        region.use(region.Region())
-        with monkeypatch.context() as patch:
+        with monkeypatch.context() as patch, _english_again():
             patch.chdir(ROOT)
+            patch.setenv("LC_ALL", "C")
             for name in SCREEN & set(os.environ):
                 patch.delenv(name)
             for name, value in environment.items():
@@ -90,6 +90,20 @@ def run_cli(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> RunCli:
         return subprocess.CompletedProcess(arguments, code, *(_written(stream) for stream in (out, err)))
 
     return run
+
+
+@pytest.fixture
+def english_again() -> Iterator[None]:
+    """Whatever language a test has spoken."""
+    with _english_again():
+        yield
+
+
+@contextmanager
+def _english_again() -> Iterator[None]:
+    yield
+    i18n.use("en")
+    region.use(region.Region())
 
 
 def _pipe(encoding: str) -> io.TextIOWrapper:

@@ -12,8 +12,8 @@ from contextlib import suppress
 
 import msgspec
 import pytest
-from rich.cells import cell_len
 
+from app.cli.console.layout import width as cell_len
 from app.cli.console.output import fitting, wrapped
 from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.record.record import GetHistory

@@ -3,9 +3,10 @@
 import time
 from typing import TYPE_CHECKING, Self
 
-from app.cli.console import output
+from app.cli.console import layout, output
 from app.text import messages, progress, status, steps
 from app.text.formats import numbers
+from app.text.i18n import tr
 from core.api.protocol import Event
 from core.api.snapshot import Snapshot
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _STYLES = {"contributing": "bold green", "failed": "bold red", "holding": "bold yellow"}
 _BAR = 40
+_BETWEEN = 2
 
 
 class PlainDisplay:
@@ -87,28 +89,26 @@ def display(hint: str = "") -> Display:
 
 
 def picture(snapshot: Snapshot, now: float, elapsed: float, hint: str) -> "RenderableType":
-    """The lines of the terminal display; they fold where the terminal is narrow."""
-    from rich.console import Group
-    from rich.table import Table
+    """The lines of the terminal display; they are cut to its width here, so that Rich redraws as many as there are."""
     from rich.text import Text
 
-    parts: list[RenderableType] = [
-        Text(output.printable(status.status(snapshot, now)), style=_STYLES.get(snapshot.state, "bold"))
-    ]
+    room = output.columns()
+    headline = layout.wrapped(output.printable(status.status(snapshot, now)), room)
+    styled = [(line, _STYLES.get(snapshot.state, "bold")) for line in headline]
     if snapshot.session:
-        parts.append(Text(bar(share(snapshot)), style="green"))
-        rows = Table.grid(padding=(0, 2))
-        for name, value in facts(snapshot):
-            rows.add_row(Text(name, style="dim"), Text(value))
-        parts.append(rows)
-    parts.append(Text(f"{numbers.duration(elapsed)} so far. {hint}", style="dim"))
-    return Group(*parts)
+        styled.append((bar(share(snapshot), min(_BAR, room)), "green"))
+        rows = facts(snapshot)
+        column = max(layout.width(name) for name, _ in rows) + _BETWEEN
+        styled += [(line, "") for row in rows for line in layout.hanging(layout.padded(row[0], column), row[1], room)]
+    so_far = tr("{time} so far. {hint}", time=numbers.duration(elapsed), hint=hint)
+    styled += [(line, "dim") for line in layout.wrapped(so_far, room)]
+    return Text("\n").join(Text(line, style=style) for line, style in styled)
 
 
-def bar(part: float) -> str:
+def bar(part: float, room: int = _BAR) -> str:
     """A share of 1 as blocks that differ without colours."""
-    full = int(part * _BAR)
-    return "█" * full + "░" * (_BAR - full)
+    full = int(part * room)
+    return "█" * full + "░" * (room - full)
 
 
 def share(snapshot: Snapshot) -> float:
@@ -121,13 +121,14 @@ def share(snapshot: Snapshot) -> float:
 def facts(snapshot: Snapshot) -> list[tuple[str, str]]:
     """Names and values under the bar."""
     now, traffic = snapshot.progress, snapshot.traffic
-    rows = [("Traffic", f"{progress.upload(traffic)}, {progress.download(traffic)}")]
+    rows = [(tr("Traffic"), f"{progress.upload(traffic)}, {progress.download(traffic)}")]
     if snapshot.today.samples:
-        rows.insert(0, ("Today", progress.today(snapshot.today)))
+        rows.insert(0, (tr("Today"), progress.today(snapshot.today)))
     if snapshot.state not in ("contributing", "holding"):
         return rows
     swarm = f"{progress.speed(now.swarm_samples_per_second)}, {steps.step_name(now.phase).lower()}"
-    return [("Run", progress.epoch(now)), ("You gave", progress.own(now)), ("Swarm", swarm), *rows]
+    given = (tr("Run"), progress.epoch(now)), (tr("You gave"), progress.own(now)), (tr("Swarm"), swarm)
+    return [*given, *rows]
 
 
 def _without_figures(snapshot: Snapshot) -> tuple[object, ...]:

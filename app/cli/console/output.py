@@ -3,30 +3,38 @@
 import argparse
 import json
 import os
+import shutil
 import sys
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from app.cli.console import layout
 from app.text import messages, reasons
+from app.text.i18n import tr, translate
 from core.api.reasons import Reason
 from core.api.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
 _WIDE = 250
 READABLE = 80
+_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+_BOLD = "1"
 _BETWEEN = 2
 """Spaces between two columns."""
-NO_MACHINES = "There are no other machines: `idlehive remote add NAME ssh://HOST` adds one."
+
+
+def no_machines() -> str:
+    return tr("There are no other machines: `idlehive remote add NAME ssh://HOST` adds one.")
 
 
 def printable(text: str) -> str:
-    """Text from the network without the characters that control a terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    """Text from the network without the characters that control a terminal; joiners belong to words of Bengali."""
+    return "".join(letter if letter.isprintable() or letter in _JOINERS else " " for letter in text)
 
 
 def print_json(value: Any, *, one_line: bool = False) -> None:
@@ -63,14 +71,19 @@ def _reason_json(reason: Reason) -> dict[str, Any]:
 
 
 def console() -> "Console":
-    """Rich's console; a pipe is wide, so that `grep` sees whole rows."""
+    """Rich's console."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else _WIDE)
+    return Console(highlight=False, markup=False, emoji=False, width=columns(), soft_wrap=True)
+
+
+def columns() -> int:
+    """Places in a line of the terminal; a pipe is wide, so that `grep` sees whole rows."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
 
 
 def print_table(
-    columns: Sequence[str],
+    columns_: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
     total: Sequence[str] | None = None,
@@ -80,30 +93,23 @@ def print_table(
 
     `by_use` names columns, the most useful first: where there is no room for all, they are left out from its end.
     """
-    from rich.table import Table
-
-    shown = fitting(columns, [*rows, *([total] if total else [])], by_use, console().width)
-    table = Table(box=None, pad_edge=False, padding=(0, 1), show_footer=total is not None)
-    for number in shown:
-        footer = total[number] if total else ""
-        right = columns[number].startswith(">")
-        is_whole = right or number == 0
-        name, side = columns[number].lstrip(">"), "right" if right else "left"
-        table.add_column(name, footer=footer, justify=side, no_wrap=is_whole)  # type: ignore[arg-type]
-    for row in rows:
-        table.add_row(*(row[number] for number in shown))
-    print_lines(table)
-    if left_out := [column.lstrip(">") for number, column in enumerate(columns) if number not in shown]:
-        also = f"A wider terminal, and --json, show also: {', '.join(left_out)}."
-        print("", *textwrap.wrap(also, console().width), sep="\n")
+    titles = [translate(column.lstrip(">")) for column in columns_]
+    filled = [titles, *rows, *([total] if total else [])]
+    shown = fitting(columns_, filled, by_use, columns())
+    widths = _widths(columns_, filled, shown)
+    for number, row in enumerate(filled):
+        is_heading = number == 0 or (total is not None and number == len(filled) - 1)
+        for line in _lines(columns_, row, widths):
+            print(styled(line, _BOLD) if is_heading else line)
+    if left_out := [title for number, title in enumerate(titles) if number not in shown]:
+        also = tr("A wider terminal, and --json, show also: {columns}.", columns=", ".join(left_out))
+        print("", *layout.wrapped(also, columns()), sep="\n")
 
 
 def fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], by_use: Sequence[str], width: int) -> list[int]:
-    """The numbers of the columns that fit into `width` as they are; a Chinese character takes two places. Pure."""
-    from rich.cells import cell_len
-
+    """The numbers of the columns that fit into `width` as they are. Pure."""
     names = [column.lstrip(">") for column in columns]
-    widths = [max(map(cell_len, (name, *(row[number] for row in rows)))) for number, name in enumerate(names)]
+    widths = [max(layout.width(row[number]) for row in rows) for number in range(len(names))]
     shown = list(range(len(columns)))
     for name in reversed(by_use):
         if sum(widths[number] for number in shown) + _BETWEEN * (len(shown) - 1) <= width:
@@ -112,20 +118,37 @@ def fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], by_use: Seque
     return shown
 
 
+def _widths(columns_: Sequence[str], rows: Sequence[Sequence[str]], shown: Sequence[int]) -> dict[int, int]:
+    """Of each column that is shown; the widest of those with words gives way where there is no room for all."""
+    widths = {number: max(layout.width(row[number]) for row in rows) for number in shown}
+    words = [number for number in shown if number and not columns_[number].startswith(">")]
+    excess = sum(widths.values()) + _BETWEEN * (len(shown) - 1) - columns()
+    if words and excess > 0:
+        widest = max(words, key=lambda number: widths[number])
+        widths[widest] = max(1, widths[widest] - excess)
+    return widths
+
+
+def _lines(columns_: Sequence[str], row: Sequence[str], widths: Mapping[int, int]) -> list[str]:
+    """A row, with a line more for each that one of its cells needs."""
+    cut = [layout.wrapped(row[number], width) for number, width in widths.items()]
+    return [_line(columns_, parts, widths) for parts in zip_longest(*cut, fillvalue="")]
+
+
+def _line(columns_: Sequence[str], parts: Sequence[str], widths: Mapping[int, int]) -> str:
+    sides = [(columns_[number].startswith(">"), width) for number, width in widths.items()]
+    padded = (layout.padded(part, width, right=right) for part, (right, width) in zip(parts, sides, strict=True))
+    return (" " * _BETWEEN).join(padded).rstrip()
+
+
 def wrapped(text: str, indent: int) -> list[str]:
-    """Lines as wide as is read with ease, in a terminal's places."""
-    from rich.text import Text
-
-    room = min(console().width, READABLE) - indent
-    return [" " * indent + line.plain.rstrip() for line in Text(text).wrap(console(), room)]
+    """Lines as wide as is read with ease."""
+    return [" " * indent + line for line in layout.wrapped(text, min(columns(), READABLE) - indent)]
 
 
-def print_lines(rendered: "RenderableType") -> None:
-    """Print a Rich object without the spaces that fill its lines."""
-    printer = console()
-    with printer.capture() as captured:
-        printer.print(rendered)
-    print("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+def styled(text: str, code: str) -> str:
+    """Text in a colour or style (SGR code of ECMA-48), if this is a terminal and colours are wanted (no-color.org)."""
+    return f"\x1b[{code}m{text}\x1b[0m" if is_terminal() and not os.environ.get("NO_COLOR") else text
 
 
 def is_terminal() -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.text.formats import amounts, numbers
+from app.text.i18n import tr
 from core.api.snapshot import Snapshot
 
 
@@ -27,12 +28,19 @@ class SessionTotals:
     def sentence(self) -> str:
         """The last line of `contribute`."""
         if not self.sums.get("samples"):
-            return "Nothing was given this time."
+            return tr("Nothing was given this time.")
         samples, epochs = int(self.sums["samples"]), int(self.sums["epochs"])
         uploaded, downloaded = numbers.size(self.sums["uploaded"]), numbers.size(self.sums["downloaded"])
-        towards = f" towards {amounts.epochs(epochs)}" if epochs else ""
-        spent = numbers.duration(self.sums["seconds"])
-        return f"Given: {amounts.samples(samples)}{towards} in {spent}; {uploaded} sent, {downloaded} received."
+        given = amounts.samples(samples)
+        if epochs:
+            given = tr("{samples} towards {epochs}", samples=given, epochs=amounts.epochs(epochs))
+        return tr(
+            "Given: {given} in {time}; {sent} sent, {received} received.",
+            given=given,
+            time=numbers.duration(self.sums["seconds"]),
+            sent=uploaded,
+            received=downloaded,
+        )
 
 
 def _counters(snapshot: Snapshot) -> dict[str, float]:

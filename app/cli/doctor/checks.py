@@ -15,6 +15,7 @@ import msgspec
 from app.cli import window
 from app.cli.console.connection import running
 from app.text.formats import numbers
+from app.text.i18n import N_, tr, translate
 from app.text.installation import compute_runtime
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError
@@ -32,7 +33,7 @@ _TO_TRAIN = ("torch", "hivemind", "transformers", "tokenizers", "safetensors")
 """In a package, the compute runtime has them."""
 _LITTLE_SPACE = 5 * 10**9
 PATIENCE = 10.0
-_IN_A_FILE = "Invites would be kept in a file that only you can read."
+_IN_A_FILE = N_("Invites would be kept in a file that only you can read.")
 _TRAY = """
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 application = QApplication([])
@@ -58,7 +59,10 @@ def examine(profile: Profile) -> list[Finding]:
 
 def python() -> Finding:
     machine = f"{platform.system()} {platform.machine()}"
-    return Finding("python", "ok", f"{platform.python_version()} on {machine}, {os.cpu_count()} processors.")
+    known = tr(
+        "{version} on {machine}, {n} processors.", version=platform.python_version(), machine=machine, n=os.cpu_count()
+    )
+    return Finding("python", "ok", known)
 
 
 def packages() -> Finding:
@@ -68,24 +72,25 @@ def packages() -> Finding:
     text = ", ".join(f"{name} {number}" for name, number in found.items() if number) + "."
     missing = [name for name in needed if not found[name]]
     if missing:
-        lack = f"Missing: {', '.join(missing)}. There: {text}"
-        return Finding("packages", "problem", lack, "Install Idlehive again.")
+        lack = tr("Missing: {names}. There: {others}", names=", ".join(missing), others=text)
+        return Finding("packages", "problem", lack, tr("Install Idlehive again."))
     return Finding("packages", "ok", text)
 
 
 def profile_folder(profile: Profile) -> Finding:
     existing = _existing(profile.path)
     if not os.access(existing, os.W_OK | os.X_OK):
-        advice = "Change its owner, or name another folder in IDLEHIVE_HOME."
-        return Finding("profile", "problem", f"{profile.path} cannot be written.", advice)
-    return Finding("profile", "ok", f"{profile.path}{'' if profile.path.exists() else ' (not created yet)'}.")
+        advice = tr("Change its owner, or name another folder in IDLEHIVE_HOME.")
+        return Finding("profile", "problem", tr("{path} cannot be written.", path=profile.path), advice)
+    not_there = "" if profile.path.exists() else " " + tr("(not created yet)")
+    return Finding("profile", "ok", f"{profile.path}{not_there}.")
 
 
 def disk(profile: Profile) -> Finding:
     free = shutil.disk_usage(_existing(profile.path)).free
-    text = f"{numbers.size(free)} free for the profile."
+    text = tr("{size} free for the profile.", size=numbers.size(free))
     if free < _LITTLE_SPACE:
-        return Finding("disk", "warn", text, "Projects need some gigabytes: free some, or lower `cache_size`.")
+        return Finding("disk", "warn", text, tr("Projects need some gigabytes: free some, or lower `cache_size`."))
     return Finding("disk", "ok", text)
 
 
@@ -95,11 +100,12 @@ def engine(profile: Profile) -> tuple[Snapshot | None, Finding]:
         with running(profile) as client:
             snapshot = client.request(GetSnapshot(), Snapshot, timeout=PATIENCE) if client else None
     except IdlehiveError as error:
-        advice = "`idlehive log` may say why; ending the process helps."
+        advice = tr("`idlehive log` may say why; ending the process helps.")
         return None, Finding("engine", "problem", sentence(error.message), advice)
     if snapshot is None:
-        return None, Finding("engine", "ok", "Not running; it is started when needed.")
-    return snapshot, Finding("engine", "ok", f"Running, process {snapshot.engine_pid}: {snapshot.state}.")
+        return None, Finding("engine", "ok", tr("Not running; it is started when needed."))
+    running_as = tr("Running, process {pid}: {state}.", pid=snapshot.engine_pid, state=snapshot.state)
+    return snapshot, Finding("engine", "ok", running_as)
 
 
 def libraries(runtime: ComputeRuntime) -> Finding:
@@ -108,8 +114,8 @@ def libraries(runtime: ComputeRuntime) -> Finding:
     if runtime.step or (runtime.ready and not runtime.failure):
         return Finding("libraries", "ok", text)
     if runtime.failure:
-        return Finding("libraries", "problem", text, "`idlehive runtime repair` installs them again.")
-    return Finding("libraries", "warn", text, "`idlehive runtime install` installs them.")
+        return Finding("libraries", "problem", text, tr("`idlehive runtime repair` installs them again."))
+    return Finding("libraries", "warn", text, tr("`idlehive runtime install` installs them."))
 
 
 def graphics() -> Finding:
@@ -119,18 +125,20 @@ def graphics() -> Finding:
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        text = f"No NVIDIA graphics card can be asked: {error}."
-        return Finding("graphics", "warn", text, "The processor is used; projects may ask for a graphics card.")
+        text = tr("No NVIDIA graphics card can be asked: {detail}.", detail=error)
+        return Finding("graphics", "warn", text, tr("The processor is used; projects may ask for a graphics card."))
     try:
         driver = _text(pynvml.nvmlSystemGetDriverVersion())
         cards = [_card(number) for number in range(pynvml.nvmlDeviceGetCount())]
     except pynvml.NVMLError as error:
-        return Finding("graphics", "problem", f"The NVIDIA driver fails: {error}.", "Restart, or install it again.")
+        text = tr("The NVIDIA driver fails: {detail}.", detail=error)
+        return Finding("graphics", "problem", text, tr("Restart, or install it again."))
     finally:
         pynvml.nvmlShutdown()
     if not cards:
-        return Finding("graphics", "warn", f"NVIDIA driver {driver}, but no card.", "The processor is used.")
-    return Finding("graphics", "ok", f"NVIDIA driver {driver}: {'; '.join(cards)}.")
+        no_card = tr("NVIDIA driver {version}, but no card.", version=driver)
+        return Finding("graphics", "warn", no_card, tr("The processor is used."))
+    return Finding("graphics", "ok", tr("NVIDIA driver {version}: {cards}.", version=driver, cards="; ".join(cards)))
 
 
 def secrets() -> Finding:
@@ -139,25 +147,29 @@ def secrets() -> Finding:
     thread = threading.Thread(target=lambda: answers.append(_keyring()), daemon=True)
     thread.start()
     thread.join(PATIENCE)
-    return answers[0] if answers else Finding("keyring", "warn", "The keyring does not answer.", _IN_A_FILE)
+    silent = Finding("keyring", "warn", tr("The keyring does not answer."), translate(_IN_A_FILE))
+    return answers[0] if answers else silent
 
 
 def screen() -> Finding:
     """Display and tray, checked in a separate process, because Qt aborts a process without a display."""
     if not window.has_display(os.environ):
-        return Finding("display", "warn", "No display here.", "`idlehive contribute` works without one.")
+        return Finding("display", "warn", tr("No display here."), tr("`idlehive contribute` works without one."))
     try:
         asked = subprocess.run(
             [sys.executable, "-P", "-c", _TRAY], capture_output=True, text=True, timeout=PATIENCE, check=False
         )
     except subprocess.TimeoutExpired:
-        return Finding("display", "problem", "The display does not answer.", "`idlehive contribute` works without it.")
+        advice = tr("`idlehive contribute` works without it.")
+        return Finding("display", "problem", tr("The display does not answer."), advice)
     if asked.returncode:
         last = next(reversed(asked.stderr.strip().splitlines()), f"code {asked.returncode}")
-        return Finding("display", "problem", f"The window cannot open: {last}", "Install the packages it names.")
+        text = tr("The window cannot open: {detail}", detail=last)
+        return Finding("display", "problem", text, tr("Install the packages it names."))
     if asked.stdout.strip() != "True":
-        return Finding("display", "warn", "A display, but no tray.", "Closing the window minimises it instead.")
-    return Finding("display", "ok", "A display and a tray.")
+        advice = tr("Closing the window minimises it instead.")
+        return Finding("display", "warn", tr("A display, but no tray."), advice)
+    return Finding("display", "ok", tr("A display and a tray."))
 
 
 def _card(number: int) -> str:
@@ -173,9 +185,9 @@ def _keyring() -> Finding:
         return keyring.name
 
     try:
-        return Finding("keyring", "ok", f"Invites are kept in {keyrings.with_keyring(name_of)}.")
+        return Finding("keyring", "ok", tr("Invites are kept in {keyring}.", keyring=keyrings.with_keyring(name_of)))
     except keyrings.NoKeyring as error:
-        return Finding("keyring", "warn", sentence(error.message), _IN_A_FILE)
+        return Finding("keyring", "warn", sentence(error.message), translate(_IN_A_FILE))
 
 
 def _existing(path: Path) -> Path:

@@ -5,8 +5,10 @@ import subprocess
 from pathlib import Path
 
 from app.cli.console.connection import running
-from app.cli.doctor.checks import PATIENCE, Finding
+from app.cli.doctor.checks import PATIENCE, Finding, Level
 from app.text import status
+from app.text.formats.sentences import closed
+from app.text.i18n import tr
 from core.api.errors import IdlehiveError
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
@@ -24,8 +26,10 @@ def reachable(profile: Profile) -> Finding:
     except IdlehiveError:  # the engine's own check reports it
         snapshot = Snapshot("idle")
     if not (known := status.reachability(snapshot)):
-        return Finding("reachable", "ok", "Unknown until this computer contributes to a project on other computers.")
-    return Finding("reachable", "warn" if snapshot.reachability == "blocked" else "ok", f"{known}.", advice(snapshot))
+        unknown = tr("Unknown until this computer contributes to a project on other computers.")
+        return Finding("reachable", "ok", unknown)
+    level: Level = "warn" if snapshot.reachability == "blocked" else "ok"
+    return Finding("reachable", level, closed(known), advice(snapshot))
 
 
 def advice(snapshot: Snapshot) -> str:
@@ -33,20 +37,20 @@ def advice(snapshot: Snapshot) -> str:
     match snapshot.reachability:
         case "blocked":
             port = snapshot.settings.listen_port
-            first = "" if port else f"`idlehive limits set listen_port {_EXAMPLE_PORT}` gives it a fixed port. "
-            return first + _firewall_hint(port or _EXAMPLE_PORT)
+            fixed = tr("`idlehive limits set listen_port {port}` gives it a fixed port.", port=_EXAMPLE_PORT)
+            return ("" if port else f"{fixed} ") + _firewall_hint(port or _EXAMPLE_PORT)
         case "second_router":
-            return (
+            return tr(
                 "Nothing has to be done. Calls would arrive if the first router only passed on (bridge mode), or by"
                 " IPv6. If the other router is your provider's, it can give you an IPv4 address of your own."
             )
         case "no_mapping":
-            return (
+            return tr(
                 "Switch on UPnP or NAT-PMP in the router, or forward a port to this computer and name it with"
                 " `idlehive limits set listen_port`."
             )
         case "outgoing" if snapshot.settings.port_mapping == "ask":
-            return "`idlehive limits set port_mapping yes` lets the router open a port while contributing."
+            return tr("`idlehive limits set port_mapping yes` lets the router open a port while contributing.")
         case _:
             return ""
 
@@ -54,14 +58,12 @@ def advice(snapshot: Snapshot) -> str:
 def _firewall_hint(port: int) -> str:
     match firewall():
         case "ufw":
-            return f"The firewall lets calls in after: sudo ufw allow {port}/tcp"
+            return tr("The firewall lets calls in after: {command}", command=f"sudo ufw allow {port}/tcp")
         case "firewalld":
-            return (
-                f"The firewall lets calls in after: sudo firewall-cmd --permanent --add-port={port}/tcp"
-                " && sudo firewall-cmd --reload"
-            )
+            command = f"sudo firewall-cmd --permanent --add-port={port}/tcp && sudo firewall-cmd --reload"
+            return tr("The firewall lets calls in after: {command}", command=command)
         case _:
-            return f"A router or firewall has to pass on TCP port {port} to this computer."
+            return tr("A router or firewall has to pass on TCP port {port} to this computer.", port=port)
 
 
 def firewall() -> str | None:

@@ -6,6 +6,7 @@ import msgspec
 
 from app.cli.console.connection import running
 from app.cli.doctor.checks import PATIENCE, Finding
+from app.text.i18n import N_, tr, translate
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError
 from core.api.sensors import IN_USE, NOT_NEEDED, GetSensors, SensorInfo
@@ -13,8 +14,8 @@ from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 
 _ADVICE = {
-    "presence": "Limits that wait for you to be away have no effect here.",
-    "full screen": "Name your games with `idlehive limits programs add`.",
+    "presence": N_("Limits that wait for you to be away have no effect here."),
+    "full screen": N_("Name your games with `idlehive limits programs add`."),
 }
 _SILENT = (IN_USE, NOT_NEEDED)
 """Outcomes of a source that are not shown."""
@@ -26,7 +27,8 @@ def sensors(profile: Profile) -> list[Finding]:
         with running(profile) as engine:
             found = engine.request(GetSensors(), list[SensorInfo], timeout=PATIENCE) if engine else _read_apart()
     except (IdlehiveError, OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
-        return [Finding("sensors", "problem", f"They cannot be asked: {_why(error)}", "`idlehive log` may say why.")]
+        silent = tr("They cannot be asked: {why}", why=_why(error))
+        return [Finding("sensors", "problem", silent, tr("`idlehive log` may say why."))]
     return [_finding(sensor) for sensor in found]
 
 
@@ -43,10 +45,10 @@ def _read_apart() -> list[SensorInfo]:
 
 
 def _finding(sensor: SensorInfo) -> Finding:
-    source = f" Source: {sensor.source}." if sensor.source else ""
+    source = " " + tr("Source: {source}.", source=sensor.source) if sensor.source else ""
     others = "; ".join(
         f"{each.source}: {sentence(each.outcome)}" for each in sensor.tried if each.outcome not in _SILENT
     )
-    tried = f" Tried: {others}." if others else ""
-    advice = "" if sensor.known else _ADVICE.get(sensor.name, "")
+    tried = " " + tr("Tried: {others}.", others=others) if others else ""
+    advice = "" if sensor.known else translate(_ADVICE.get(sensor.name, ""))
     return Finding(sensor.name, "ok" if sensor.known else "warn", f"{sentence(sensor.value)}{source}{tried}", advice)

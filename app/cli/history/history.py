@@ -11,18 +11,20 @@ import msgspec
 
 from app.cli.console import output
 from app.cli.console.connection import borrowed
-from app.cli.console.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console.help_texts import help_text
+from app.cli.console.parser import Verbs, add_json, add_parts, add_verb
 from app.cli.console.preferences import chosen
 from app.cli.history import record_files
 from app.text import history
 from app.text.formats import numbers
+from app.text.i18n import N_, tr
 from app.text.typed import periods
 from core.api.record.record import MOST_HOURS, Contribution, GetHistory, Sums, cost_of
 from core.api.record.totals import GIVEN, together
 from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 What this computer has given, by day and project, with totals. JSON and CSV
 have one row for each session and hour; times there are UTC.
 
@@ -40,24 +42,13 @@ have one row for each session and hour; times there are UTC.
 `accepted` counts the samples that became part of a model update. `~` marks
 estimated energy. The cost is shown once `energy_price`, `currency` and
 `grid_factor` are set (`idlehive limits`).
-"""
+""")
 
 _COLUMNS = (
-    "day",
-    "project",
-    ">time",
-    ">samples",
-    ">accepted",
-    ">epochs",
-    ">rounds",
-    ">failed",
-    ">CPU time",
-    ">GPU time",
-    ">work",
-    ">energy",
-    ">sent",
-    ">received",
-)
+    N_("day"), N_("project"), ">" + N_("time"), ">" + N_("samples"), ">" + N_("accepted"), ">" + N_("epochs"),
+    ">" + N_("rounds"), ">" + N_("failed"), ">" + N_("CPU time"), ">" + N_("GPU time"), ">" + N_("work"),
+    ">" + N_("energy"), ">" + N_("sent"), ">" + N_("received"),
+)  # fmt: skip
 _BY_USE = (
     "time", "samples", "epochs", "energy", "received", "sent", "accepted", "work", "rounds", "GPU time", "CPU time",
     "failed",
@@ -65,17 +56,14 @@ _BY_USE = (
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "history", "what this computer has given", TEXT, run)
-    parser.add_argument("--since", metavar="DATE", help="2026-01-31, today, yesterday, or 7d for the last seven days")
+    parser = add_verb(verbs, "history", N_("what this computer has given"), TEXT, run)
+    parser.add_argument(
+        "--since", metavar="DATE", help=N_("2026-01-31, today, yesterday, or 7d for the last seven days")
+    )
     form = parser.add_mutually_exclusive_group()
     add_json(form)
-    form.add_argument("--csv", action="store_true", help="print comma-separated values, for spreadsheets")
-    record_files.add(
-        parser.add_subparsers(
-            metavar="export|import|collect|summary|certificate|delete", title="what to do", parser_class=Parser
-        ),
-        TEXT,
-    )
+    form.add_argument("--csv", action="store_true", help=N_("print comma-separated values, for spreadsheets"))
+    record_files.add(add_parts(parser, "export", "import", "collect", "summary", "certificate", "delete"), TEXT)
 
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -115,12 +103,12 @@ def _pages(engine: EngineClient, since: float | None) -> Iterator[list[Contribut
 
 def _print_table(rows: list[Contribution], cost: str) -> None:
     if not rows:
-        print("There is no history yet.")
+        print(tr("There is no history yet."))
         return
     days = [(day, output.printable(project), *_cells(sums)) for day, project, sums in by_day(rows)]
-    output.print_table(_COLUMNS, days, total=("total", "", *_cells(together(Sums(), rows))), by_use=_BY_USE)
+    output.print_table(_COLUMNS, days, total=(tr("total"), "", *_cells(together(Sums(), rows))), by_use=_BY_USE)
     if cost:
-        print(f"\nIts energy cost {cost}, by your own figures.")
+        print("\n" + tr("Its energy cost {cost}, by your own figures.", cost=cost))
 
 
 def _cells(sums: Sums) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from app.cli.console import output, source
 from app.cli.console.connection import ask
 from app.cli.console.parser import Verbs, add_part, add_verb
 from app.text.formats import amounts
+from app.text.i18n import N_, tr
 from app.text.messages import sentence
 from core.api.errors import UsageError, WorldError
 from core.api.machines import Machine
@@ -37,19 +38,19 @@ _CONFIRMATION = "delete"
 
 
 def add(parts: Verbs, text: str) -> None:
-    export = add_part(parts, "export", "write the history into a file", text, run_export)
-    export.add_argument("file", metavar="FILE", help="ends in .json, or in .csv for spreadsheets; - prints JSON")
-    add_part(parts, "collect", "add the history of your other machines", text, run_collect)
-    taking = add_part(parts, "import", "add the contents of an exported file", text, run_import)
+    export = add_part(parts, "export", N_("write the history into a file"), text, run_export)
+    export.add_argument("file", metavar="FILE", help=N_("ends in .json, or in .csv for spreadsheets; - prints JSON"))
+    add_part(parts, "collect", N_("add the history of your other machines"), text, run_collect)
+    taking = add_part(parts, "import", N_("add the contents of an exported file"), text, run_import)
     taking.add_argument("file", metavar="FILE")
-    summary = add_verb(parts, "summary", "a year as a picture", text, run_summary)
-    summary.add_argument("file", metavar="FILE", help="ends in .png or .svg")
-    summary.add_argument("--year", type=int, metavar="YEAR", help="the year (default: this one)")
-    certificate = add_verb(parts, "certificate", "a page to print, with all figures", text, run_certificate)
-    certificate.add_argument("file", metavar="FILE", help="ends in .pdf")
-    certificate.add_argument("--name", default="", help="the volunteer's name (default: none)")
-    delete = add_verb(parts, "delete", "delete the whole history", text, run_delete)
-    delete.add_argument("--yes", action="store_true", help="without asking")
+    summary = add_verb(parts, "summary", N_("a year as a picture"), text, run_summary)
+    summary.add_argument("file", metavar="FILE", help=N_("ends in .png or .svg"))
+    summary.add_argument("--year", type=int, metavar="YEAR", help=N_("the year (default: this one)"))
+    certificate = add_verb(parts, "certificate", N_("a page to print, with all figures"), text, run_certificate)
+    certificate.add_argument("file", metavar="FILE", help=N_("ends in .pdf"))
+    certificate.add_argument("--name", default="", help=N_("the volunteer's name (default: none)"))
+    delete = add_verb(parts, "delete", N_("delete the whole history"), text, run_delete)
+    delete.add_argument("--yes", action="store_true", help=N_("without asking"))
 
 
 def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -59,15 +60,18 @@ def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     path, form = _path(arguments.file, ".json", ".csv")
     source.refuse_elsewhere(profile, path)
     written = ask(profile, ExportHistory(str(path), "csv" if form == ".csv" else "json"), Written, TIMEOUT)
-    return output.answer(arguments, written, f"{_contents(written)} written to {output.printable(str(path))}.")
+    return output.answer(
+        arguments, written, tr("{contents} written to {path}.", contents=_contents(written), path=_shown(path))
+    )
 
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
     path, _ = _path(arguments.file)
     source.refuse_elsewhere(profile, path)
     written = ask(profile, ImportHistory(str(path)), Written, TIMEOUT)
-    new = amounts.hours(written.new_hours) if written.new_hours else "nothing"
-    return output.answer(arguments, written, f"{_contents(written)} read; {new} of it was new.")
+    new = amounts.hours(written.new_hours) if written.new_hours else tr("nothing")
+    sentence = tr("{contents} read; {new} of it was new.", contents=_contents(written), new=new)
+    return output.answer(arguments, written, sentence)
 
 
 def run_collect(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -76,7 +80,7 @@ def run_collect(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.json:
         output.print_json(found)
     elif not found:
-        print(output.NO_MACHINES)
+        print(output.no_machines())
     else:
         print("\n".join(each.text for each in found))
     return 1 if any(each.failed for each in found) else 0
@@ -93,7 +97,10 @@ def _collected(profile: Profile, machine: Machine) -> Collected:
         written = collect(machine, lambda file: ask(profile, ImportHistory(str(file)), Written, TIMEOUT))
     except WorldError as error:
         return Collected(machine.name, 0, 0, failed=True, text=sentence(error.message))
-    text = f"{machine.name}: {_contents(written)} read, {amounts.hours(written.new_hours)} of it new."
+    new = amounts.hours(written.new_hours)
+    text = tr(
+        "{machine}: {contents} read, {new} of it new.", machine=machine.name, contents=_contents(written), new=new
+    )
     return Collected(machine.name, written.hours, written.new_hours, failed=False, text=text)
 
 
@@ -116,7 +123,7 @@ def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
     from app.history import certificate
 
     certificate.save_summary(overview, path, svg=form == ".svg")
-    print(f"The year {year} is in {output.printable(str(path))}.")
+    print(tr("The year {year} is in {path}.", year=year, path=_shown(path)))
     return 0
 
 
@@ -127,23 +134,24 @@ def run_certificate(arguments: argparse.Namespace, profile: Profile) -> int:
     from app.history import certificate
 
     certificate.save_certificate(overview, path, arguments.name)
-    print(f"The certificate is in {output.printable(str(path))}.")
+    print(tr("The certificate is in {path}.", path=_shown(path)))
     return 0
 
 
 def run_delete(arguments: argparse.Namespace, profile: Profile) -> int:
     if not arguments.yes and not _is_sure():
-        print("Nothing was deleted.")
+        print(tr("Nothing was deleted."))
         return 1
     ask(profile, DeleteHistory(everything=True), NoneType)
-    print("The history of this computer is deleted; projects and limits are unchanged.")
+    print(tr("The history of this computer is deleted; projects and limits are unchanged."))
     return 0
 
 
 def _is_sure() -> bool:
-    print("This deletes every session, hour and epoch of your history, and this month's data count.")
-    print(f"`idlehive history export FILE` keeps a copy. Type `{_CONFIRMATION}` to confirm: ", end="", flush=True)
-    return sys.stdin.readline().strip().lower() == _CONFIRMATION
+    print(tr("This deletes every session, hour and epoch of your history, and this month's data count."))
+    ask_for = tr("`idlehive history export FILE` keeps a copy. Type `{word}` to confirm:", word=tr("delete"))
+    print(ask_for, end=" ", flush=True)
+    return sys.stdin.readline().strip().lower() in {_CONFIRMATION, tr("delete")}
 
 
 def _path(text: str, *endings: str) -> tuple[Path, str]:
@@ -156,7 +164,12 @@ def _path(text: str, *endings: str) -> tuple[Path, str]:
 
 
 def _contents(written: Written) -> str:
-    return f"{amounts.hours(written.hours)} of {amounts.sessions(written.sessions)}"
+    hours, sessions = amounts.hours(written.hours), amounts.sessions(written.sessions)
+    return tr("{hours} of {sessions}", hours=hours, sessions=sessions)
+
+
+def _shown(path: Path) -> str:
+    return output.printable(str(path))
 
 
 def _make_application() -> None:

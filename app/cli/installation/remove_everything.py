@@ -3,13 +3,15 @@
 import argparse
 import sys
 
+from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_verb
 from app.desktop import removal
+from app.text.i18n import N_, tr
 from app.text.installation import removal as words
 from core.api.errors import UsageError
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 Delete all that Idlehive has stored for you on this computer: history, limits,
 projects, your identity, the libraries for training, invites and the proxy's
 password in the keyring, start at login and the service. It cannot be undone;
@@ -17,12 +19,12 @@ export your history and your identity first if you want to keep them.
 
   idlehive remove-everything           asks first
   idlehive remove-everything --yes
-"""
+""")
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "remove-everything", "delete all that is stored for you", TEXT, run)
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser = add_verb(verbs, "remove-everything", N_("delete all that is stored for you"), TEXT, run)
+    parser.add_argument("--yes", action="store_true", help=N_("do not ask"))
     parser.add_argument("--keep-window", action="store_true", help=argparse.SUPPRESS)  # it shows the list
 
 
@@ -37,4 +39,5 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
 def _agrees(profile: Profile) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("removal_needs_yes")
-    return input(f"Delete {profile.path} and all that belongs to it? Type “yes”: ").strip().lower() == "yes"
+    question = tr("Delete {path} and all that belongs to it? Type “{word}”:", path=profile.path, word=tr("yes"))
+    return input(f"{question} ").strip().lower() in {"yes", tr("yes").lower()}

@@ -6,7 +6,9 @@ from types import NoneType
 
 from app.cli.console import output
 from app.cli.console.connection import ask, borrowed
-from app.cli.console.parser import Verbs, add_json, add_part, add_verb
+from app.cli.console.help_texts import help_text
+from app.cli.console.parser import Verbs, add_json, add_part, add_parts, add_verb
+from app.text.i18n import N_
 from app.text.installation import compute_runtime
 from core.api.errors import WorldError
 from core.api.installation.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
@@ -15,7 +17,7 @@ from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 The libraries that training needs (torch, hivemind and others), for this
 computer: with support for its graphics card, or for the processor alone. A
 package installs them into the profile; a checkout has its own.
@@ -27,26 +29,36 @@ package installs them into the profile; a checkout has its own.
 
 UV_INDEX, UV_DEFAULT_INDEX and UV_FIND_LINKS name other sources of packages,
 HTTPS_PROXY a proxy, SSL_CERT_FILE its certificate.
-"""
+""")
 
 _TICK = 0.5
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "runtime", "the libraries that training needs", TEXT, status)
+    parser = add_verb(verbs, "runtime", N_("the libraries that training needs"), TEXT, status)
     add_json(parser)
-    parts = parser.add_subparsers(title="what to do", metavar="status|install|repair|remove")
-    add_part(parts, "status", "what is installed", "What is installed.", status)
+    parts = add_parts(parser, "status", "install", "repair", "remove")
+    add_part(parts, "status", N_("what is installed"), help_text("What is installed."), status)
     add_part(
         parts,
         "install",
-        "install what is missing",
-        "Install what is missing. Ctrl-C stops; the next run goes on.",
+        N_("install what is missing"),
+        help_text("Install what is missing. Ctrl-C stops; the next run goes on."),
         install,
     )
-    add_part(parts, "repair", "install them again", "Install them again; what is there is used until then.", repair)
     add_part(
-        parts, "remove", "delete them", "Delete them. Contributing then waits until they are installed again.", remove
+        parts,
+        "repair",
+        N_("install them again"),
+        help_text("Install them again; what is there is used until then."),
+        repair,
+    )
+    add_part(
+        parts,
+        "remove",
+        N_("delete them"),
+        help_text("Delete them. Contributing then waits until they are installed again."),
+        remove,
     )
 
 

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from app.cli.console import output
 from app.cli.console.connection import ask, borrowed
-from app.cli.console.parser import Verbs, add_json, add_part, add_verb
+from app.cli.console.help_texts import help_text
+from app.cli.console.parser import Verbs, add_json, add_part, add_parts, add_verb
+from app.text.i18n import N_, tr
 from app.text.installation import release as words
 from core.api.errors import EngineGone, WorldError
 from core.api.installation.release import CheckRelease, InstallRelease, ReleaseStatus
@@ -19,7 +21,7 @@ from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
-TEXT = """
+TEXT = help_text("""
 New versions of Idlehive. Packages look for them once a day, at the address
 that their publisher has named; only what the publisher has signed is used.
 
@@ -33,20 +35,24 @@ that their publisher has named; only what the publisher has signed is used.
 
 `idlehive limits set release_address URL` names another copy of the release
 file.
-"""
+""")
 
 _TICK = 0.5
 
 
 def add(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "update", "new versions of Idlehive", TEXT, status)
+    parser = add_verb(verbs, "update", N_("new versions of Idlehive"), TEXT, status)
     add_json(parser)
-    parts = parser.add_subparsers(title="what to do", metavar="status|check|install|on|off")
-    add_part(parts, "status", "what is known", "What is known of new versions.", status)
-    add_part(parts, "check", "look now", "Look for a new version now.", check)
-    add_part(parts, "install", "install the new version", "Install the new version, if there is one.", install)
-    add_part(parts, "on", "look once a day", "Look for new versions once a day.", switch_on)
-    add_part(parts, "off", "do not look by itself", "Look for new versions only when you ask.", switch_off)
+    parts = add_parts(parser, "status", "check", "install", "on", "off")
+    add_part(parts, "status", N_("what is known"), help_text("What is known of new versions."), status)
+    add_part(parts, "check", N_("look now"), help_text("Look for a new version now."), check)
+    add_part(
+        parts, "install", N_("install the new version"), help_text("Install the new version, if there is one."), install
+    )
+    add_part(parts, "on", N_("look once a day"), help_text("Look for new versions once a day."), switch_on)
+    add_part(
+        parts, "off", N_("do not look by itself"), help_text("Look for new versions only when you ask."), switch_off
+    )
 
 
 def status(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -83,8 +89,11 @@ def switch_off(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def _switch(arguments: argparse.Namespace, profile: Profile, *, on: bool) -> int:
     ask(profile, SetPreference("check_releases", on), PreferenceInfo)
-    text = "Idlehive looks for new versions once a day." if on else "Idlehive looks for new versions only when you ask."
-    return output.answer(arguments, {"check_releases": on}, text)
+    daily, asked = (
+        tr("Idlehive looks for new versions once a day."),
+        tr("Idlehive looks for new versions only when you ask."),
+    )
+    return output.answer(arguments, {"check_releases": on}, daily if on else asked)
 
 
 def _answer(arguments: argparse.Namespace, found: ReleaseStatus) -> int:

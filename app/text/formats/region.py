@@ -1,6 +1,7 @@
 """How the region writes numbers, times and dates.
 
-`app.desktop.language` fills a `Region` from the system for the window. The command line writes English.
+`app.desktop.language` fills a `Region` from the system for the window, `app.cli.console.language` reads the language's
+own for the command line.
 """
 
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Region:
-    """Marks and names; the defaults are those of the command line, which fit into any terminal."""
+    """Marks and names; the defaults are those of the command line in English, which fit into any terminal."""
 
     decimal_mark: str = "."
     group: str = ","
