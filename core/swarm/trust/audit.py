@@ -22,6 +22,7 @@ import torch
 from msgspec import Meta
 
 from core.swarm.trust.centered_clip import FAR, clip_of, shares_of
+from core.swarm.trust.signed_sums import signed_sums
 
 SUMS = 16
 """Numbers that stand for a share."""
@@ -95,13 +96,7 @@ def sums_of(parts: Iterable[tuple[int, torch.Tensor]], seed: bytes, reducer: int
 
 
 def sums_of_part(part: torch.Tensor, seed: bytes, reducer: int, number: int) -> np.ndarray:
-    signs = np.random.PCG64((int.from_bytes(seed, "big"), reducer, number))
-    count = part.numel()
-    drawn = np.unpackbits(signs.random_raw(-(-count // 64)).view(np.uint8), count=count).view(np.int8)
-    signed = torch.zeros(-(-count // SUMS) * SUMS)
-    torch.mul(part.flatten().float(), 1 - 2 * torch.from_numpy(drawn), out=signed[:count])
-    sums: np.ndarray = signed.view(-1, SUMS).sum(0, dtype=torch.float64).numpy()
-    return sums
+    return signed_sums(part, np.random.PCG64((int.from_bytes(seed, "big"), reducer, number)), SUMS)
 
 
 @dataclass(frozen=True)

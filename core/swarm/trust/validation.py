@@ -22,6 +22,7 @@ import numpy as np
 import torch
 
 from core.learning.order import Piece
+from core.swarm.trust.signed_sums import signed_sums
 
 _TOLERANCES = {"none": 0.2, "float16": 0.2}
 """How far what was sent may be from what is computed again, as a share of its norm; measured in docs/measurements.md.
@@ -112,12 +113,8 @@ def evidence_of(facts: Facts, parts: Sequence[torch.Tensor]) -> Evidence | None:
 
 def sums_of(parts: Sequence[torch.Tensor], seed: bytes) -> tuple[float, ...]:
     """Of all numbers of the parts, one after the other."""
-    signs, flat = np.random.PCG64(int.from_bytes(seed, "big")), torch.cat([part.flatten() for part in parts])
-    count = flat.numel()
-    drawn = np.unpackbits(signs.random_raw(-(-count // 64)).view(np.uint8), count=count).view(np.int8)
-    signed = torch.zeros(-(-count // _SUMS) * _SUMS)
-    torch.mul(flat.float(), 1 - 2 * torch.from_numpy(drawn), out=signed[:count])
-    return tuple(signed.view(-1, _SUMS).sum(0, dtype=torch.float64).tolist())
+    flat = torch.cat([part.flatten() for part in parts])
+    return tuple(signed_sums(flat, np.random.PCG64(int.from_bytes(seed, "big")), _SUMS).tolist())
 
 
 def _least_norm(vector: torch.Tensor, count: int) -> float:
