@@ -24,7 +24,7 @@ import torch
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hivemind.utils import MSGPackSerializer, ValueWithExpiration, nested_flatten
 
-from benchmarks.fuzzed_messages import averaging_messages, state_streams
+from benchmarks.fuzzed_messages import averaging_messages, judgements, state_streams
 from core.api.errors import ManifestError
 from core.api.intent import Pause
 from core.api.project.manifest_reading import parse
@@ -211,6 +211,7 @@ TARGETS = {
     "DHT records": dht_records,
     "state checks": state_checks,
     "averaging messages": averaging_messages,
+    "judgements": judgements,
     "state streams": state_streams,
 }
 

@@ -15,17 +15,22 @@ from hivemind.p2p import PeerID
 from hivemind.proto import averaging_pb2, runtime_pb2
 from hivemind.utils import MSGPackSerializer
 
+from core.learning.order import Piece
 from core.swarm.all_reduce.line_worth import Line
 from core.swarm.averaging.audited import Question, question_in
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.averaging.group import to_gather
+from core.swarm.connectivity import dial_back
+from core.swarm.dht.work_records import Accusation, Work, _Run, accusations_in, packed, work_of, works_in
+from core.swarm.errors import BadState
 from core.swarm.state.checks import digest_of, layout_of
 from core.swarm.state.incoming import IncomingState, StateRequest, check_arrived
 from core.swarm.state.sketch import FINE, is_same, sketch_in, sketch_of
-from core.swarm.state.vouching import Testimony
-from core.swarm.trust.audit import Account, account_in
+from core.swarm.state.vouching import Testimony, read_epoch
+from core.swarm.trust.audit import SUMS, Account, Rounding, account_in, liars
 from core.swarm.trust.claims import Claim, as_counted, is_sound, is_whole
 from core.swarm.trust.parts import CheckedReducer, decoded
+from core.swarm.trust.validation import Evidence
 
 Try = Callable[[bytes], object]
 
@@ -100,6 +105,37 @@ def state_streams() -> Iterator[tuple[Try, list[bytes]]]:
     messages = [averaging_pb2.DownloadData(metadata=metadata, tensor_part=part) for part in parts]
     sketch = msgspec.msgpack.encode(sketch_of(5, tensors, b"s" * 16))
     yield read, [*(message.SerializeToString() for message in messages), metadata, parts[0].buffer, sketch]
+
+
+@contextmanager
+def judgements() -> Iterator[tuple[Try, list[bytes]]]:
+    """What members say of their work, whom they accuse, what they say of a round when they are audited, and what others
+    ask: read, and judged as a validator and an auditor do."""
+    chance, members = np.random.default_rng(0), 4
+    rows = chance.normal(size=(members, SUMS))
+    account = Account(16.0, rows, rows, np.full(members, 16.0), rows[0])
+    honest = dict.fromkeys(range(members - 1), account)
+    rounding, received = Rounding(0.3, 0.3, [1e-6] * members), np.tile(rows[0], (members, 1))
+    evidence = Evidence("peer", b"slot", 7, 16.0, 0, 8, 1.0, (0.0,) * 8, b"s" * 16)
+
+    def read(text: bytes) -> None:
+        accusations_in(text)
+        for work in works_in(text):
+            evidence.is_supported_by(work.pieces(), 96)
+        if (said := account_in(text, members)) is not None:
+            liars(0, {**honest, members - 1: said}, received, [32.0] * members, rounding)
+        question_in(text)
+        with suppress(BadState):
+            read_epoch(averaging_pb2.DownloadData(metadata=text))
+        with suppress(*dial_back._BROKEN):
+            dial_back._requests.decode(text)
+
+    pieces = [Piece(7, 4 * number, 4) for number in range(4)]
+    longest = packed([Work(7, 1, (_Run(Piece(7, 0, 1), 1 << 16),))])
+    accused = msgspec.msgpack.encode((Accusation("peer", 5.0), Accusation("other", 6.0)))
+    called = msgspec.json.encode(dial_back.Request((4001,), "peer"))
+    question = msgspec.msgpack.encode(Question(b"group", b"s" * 16))
+    yield read, [packed([work_of(7, pieces, 16)]), longest, accused, account.packed(), question, called]
 
 
 def _with(part: runtime_pb2.Tensor, buffer: bytes) -> runtime_pb2.Tensor:

@@ -61,7 +61,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 _BROKEN = (
     *(TimeoutError, OSError, P2PDaemonError, ControlFailure),
-    *(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError, msgspec.MsgspecError),
+    *(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError, msgspec.MsgspecError, RecursionError),
 )
 """What ends a conversation early."""
 _requests, _answers = msgspec.json.Decoder(Request), msgspec.json.Decoder(Answer)

@@ -22,6 +22,7 @@ LASTS = 300.0
 _LONGEST = 900.0
 _MOST_RUNS = 2048
 _MOST_PIECES = 1 << 16
+"""Of all rounds that are published: a few bytes can name as many."""
 _MOST_ROUNDS = 4
 _LARGEST = 12 << 10
 _MOST_ACCUSED = 4
@@ -52,10 +53,6 @@ class Work(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
     batch: Annotated[int, Meta(ge=1, le=1 << 32)]
     """Samples of a batch of the order."""
     runs: Annotated[tuple[_Run, ...], Meta(max_length=_MOST_RUNS)]
-
-    @property
-    def is_bounded(self) -> bool:
-        return sum(run.times for run in self.runs) <= _MOST_PIECES
 
     def pieces(self) -> list[Piece]:
         """In the order in which they were computed."""
@@ -92,7 +89,7 @@ def packed(works: Sequence[Work]) -> bytes:
     """The newest of them that fit into a record."""
     for begin in range(max(0, len(works) - _MOST_ROUNDS), len(works)):
         data = msgspec.msgpack.encode(tuple(works[begin:]))
-        if len(data) <= _LARGEST:
+        if len(data) <= _LARGEST and _are_few(works[begin:]):
             return data
     return msgspec.msgpack.encode(())
 
@@ -105,7 +102,12 @@ def works_in(data: object) -> tuple[Work, ...]:
         works = msgspec.msgpack.decode(data, type=_Works)
     except (msgspec.MsgspecError, RecursionError):
         return ()
-    return tuple(work for work in works if work.is_bounded)
+    return works if _are_few(works) else ()
+
+
+def _are_few(works: Iterable[Work]) -> bool:
+    """The pieces of all of them."""
+    return sum(run.times for work in works for run in work.runs) <= _MOST_PIECES
 
 
 class Accusation(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -122,7 +124,7 @@ def accusations_in(data: object) -> tuple[Accusation, ...]:
     """As a stranger tells them; none if that is malformed."""
     try:
         return msgspec.msgpack.decode(data, type=_Accusations) if isinstance(data, bytes) else ()
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, ValueError, RecursionError):  # ValueError: text that is not UTF-8
         return ()
 
 

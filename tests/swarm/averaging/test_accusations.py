@@ -66,5 +66,6 @@ def test_who_is_accused_by_more_than_a_third_is_left_out_and_by_fewer_only_watch
 
 def test_what_a_stranger_says_is_read_or_left_out() -> None:
     assert accusations_in(b"\x91\x92\xa1a\xcb" + bytes(8)) == (Accusation("a", 0.0),)
-    for data in (None, b"", b"\x91\xa1a", b"\x90" * 3, b"\x91\x92\xa1a\xa1b"):
+    not_utf8 = b"\x91\x92\xa1\x92\xcb" + bytes(8)
+    for data in (None, b"", b"\x91\xa1a", b"\x90" * 3, b"\x91\x92\xa1a\xa1b", not_utf8):
         assert accusations_in(data) == ()

@@ -50,9 +50,16 @@ def test_what_a_stranger_publishes_is_read_or_left_out(data: object) -> None:
 
 
 def test_work_of_too_many_pieces_is_left_out() -> None:
-    runs = [[[5, 0, 1], 1 << 16]] * 2
-    assert works_in(msgspec.msgpack.encode([[5, 16, runs]])) == ()
-    assert works_in(msgspec.msgpack.encode([[5, 16, runs[:1]]])) != ()
+    run = [[5, 0, 1], 1 << 16]
+    assert works_in(msgspec.msgpack.encode([[5, 16, [run, run]]])) == ()
+    assert works_in(msgspec.msgpack.encode([[5, 16, [run]], [6, 16, [run]]])) == ()
+    assert works_in(msgspec.msgpack.encode([[5, 16, [run]]])) != ()
+
+
+def test_of_so_much_work_the_newest_is_published() -> None:
+    [much, little] = ([Piece(epoch, at, 1) for at in range(count)] for epoch, count in ((5, 40_000), (6, 30_000)))
+    [work] = works_in(packed([work_of(5, much, 1), work_of(6, little, 1)]))
+    assert work.epoch == 6
 
 
 def test_what_a_peer_brought_is_found_by_what_fits_under_its_own_name_alone(short_folder: Path) -> None:
