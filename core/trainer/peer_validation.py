@@ -3,9 +3,13 @@
 The backbone judges only what it was sent itself. So each trainer that reduces a share watches a member of the group now
 and then, and computes that one's gradients again, piece by piece between its own microbatches. Who fails twice in a row
 is left out by this peer, which asks the organiser's validator to look, too.
+
+While the organiser is silent, others say whom they have found. Their word proves nothing, so this peer validates that
+one itself, sooner than it is due; but no more than it may compute in an hour, however many are accused.
 """
 
 import logging
+import math
 import random
 import threading
 import time
@@ -19,7 +23,7 @@ from hivemind.utils import get_dht_time
 from core.api.errors import WorldError
 from core.learning.order import BadWork, Order, Piece, Recomputation
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.dht.work_records import WorkRecords
+from core.swarm.dht.work_records import Found, WorkRecords
 from core.swarm.trust.validation import MOST_LATE, Evidence, Verdicts, Wanted
 from core.trainer.microbatch import Stopped
 
@@ -34,6 +38,8 @@ _PACE = 0.1
 """Of this peer's time, while it computes a case: a member with a faster computer brings more than this one computes."""
 _LONGEST_CASE = 600.0
 """Seconds of computing after which a case is given up: only the backbone's validator has the time for it."""
+_AHEAD = 3600.0
+"""Seconds by which validations may be ahead of that share, while somebody is suspected or accused."""
 _MOST_WATCHED = 16
 """Epochs after which watching is given up for a while: this peer may have no share of what is reduced."""
 
@@ -43,8 +49,7 @@ class _Case:
 
     def __init__(self, evidence: Evidence, work: WorkRecords, target: int, portions: int) -> None:
         self.evidence, self._target, self._portions = evidence, target, portions
-        self.pieces: list[Piece] | None = None
-        """None if the member says nothing that fits."""
+        self.found = Found(None, others=False)
         self.recomputation: Recomputation | None = None
         # The DHT may take seconds.
         self._search = threading.Thread(target=self._look, args=(work,), name="record of work", daemon=True)
@@ -56,7 +61,7 @@ class _Case:
         return not self._search.is_alive()
 
     def _look(self, work: WorkRecords) -> None:
-        self.pieces = work.wait_for(PeerID.from_base58(self.evidence.peer), self.evidence.slot, self._fits).pieces
+        self.found = work.wait_for(PeerID.from_base58(self.evidence.peer), self.evidence.slot, self._fits)
 
     def _fits(self, epoch: int, pieces: Sequence[Piece]) -> bool:
         return epoch == self.evidence.epoch and self.evidence.is_supported_by(pieces, self._target, self._portions)
@@ -104,7 +109,10 @@ class PeerValidation:
         self._case: _Case | None = None
         self._spent = 0.0
         """Seconds that the present validation has taken."""
-        self._has_new_suspect = False
+        self._heard: frozenset[str] = frozenset()
+        """Of the accused, those that this peer has validated since then."""
+        self._rests_until = -math.inf
+        """Between two pieces of a case."""
         self._watched = 0
         """Epochs for which there was nothing to validate."""
         self._due_at = clock() + _FIRST_AFTER * SHARE / share * random.uniform(0.5, 1.5)
@@ -116,7 +124,7 @@ class PeerValidation:
             Stopped: a command asks to stop computing. What was being validated is given up.
         """
         began = self._clock()
-        if began < self._due_at or self._optimizer.client_mode:
+        if began < max(self._rests_until, self._begins_at) or self._optimizer.client_mode:
             # Who cannot be called reduces nothing.
             return
         case = self._case
@@ -136,11 +144,19 @@ class PeerValidation:
             log.info("epoch %d: the samples of %s were given up", self._case.evidence.epoch, self._case.evidence.peer)
             self._case, has_ended = None, True
         if has_ended or self._has_waited_enough:
-            wait = 0.0 if self._has_new_suspect else self._spent / self._share * random.uniform(0.5, 1.5)
-            self._due_at, self._spent, self._recent, self._watched = now + wait, 0.0, {}, 0
-            self._has_new_suspect = False
+            wait = self._spent / self._share * random.uniform(0.5, 1.5)
+            self._due_at = max(now, self._due_at) + wait
+            self._spent, self._recent, self._watched = 0.0, {}, 0
         elif self._case is not None and self._case.recomputation is not None:
-            self._due_at = now + (now - began) * (1 / max(_PACE, self._share) - 1)
+            self._rests_until = now + (now - began) * (1 / max(_PACE, self._share) - 1)
+
+    @property
+    def _begins_at(self) -> float:
+        """When the present validation, or the next one, may begin."""
+        accused = self._optimizer.accusations.accused
+        self._heard &= accused
+        is_urgent, has_begun = self._verdicts.suspects or accused - self._heard, self._case is not None or self._recent
+        return self._due_at - _AHEAD if is_urgent or has_begun else self._due_at
 
     @property
     def _has_waited_enough(self) -> bool:
@@ -172,10 +188,11 @@ class PeerValidation:
         return all(at in self._recent for at in range(max(0, epoch - MOST_LATE), epoch + 1))
 
     def _compute(self, case: _Case) -> None:
-        evidence, pieces = case.evidence, case.pieces
+        evidence, pieces = case.evidence, case.found.pieces
         if pieces is None or not self._can_compute(pieces):
-            # Those who keep the record may have lost it: only the organiser's validator asks again and again.
             self._case = None
+            if pieces is None:
+                self._note_silence(evidence.peer, case.found)
             return
         if case.recomputation is None:
             order = replace(self._order, peer=PeerID.from_base58(evidence.peer).to_bytes())
@@ -219,9 +236,18 @@ class PeerValidation:
         self._case = None
         is_good = deviation <= self._tolerance
         log.info("epoch %d: what %s brought differs by %.3g of its norm", evidence.epoch, evidence.peer, deviation)
-        is_guilty = self._verdicts.add(evidence.peer, is_good=is_good)
-        self._has_new_suspect = not (is_good or is_guilty)
-        if is_guilty:
-            now = get_dht_time()
-            self._optimizer.distrust.ban(evidence.peer, "gradient_wrong", now + _LEFT_OUT_FOR, now)
-            self._optimizer.work.accuse(evidence.peer)
+        self._heard |= {evidence.peer}
+        if self._verdicts.add(evidence.peer, is_good=is_good):
+            self._leave_out(evidence.peer)
+
+    def _note_silence(self, peer: str, found: Found) -> None:
+        """It says nothing of its work that fits: one that wants not to be validated does the same."""
+        is_silent = found.has_refused or found.others
+        if is_silent and self._verdicts.add_silence(peer, is_certain=found.has_refused):
+            log.info("%s says nothing of its work that fits", peer)
+            self._leave_out(peer)
+
+    def _leave_out(self, peer: str) -> None:
+        now = get_dht_time()
+        self._optimizer.distrust.ban(peer, "gradient_wrong", now + _LEFT_OUT_FOR, now)
+        self._optimizer.work.accuse(peer)
