@@ -30,12 +30,12 @@ def main() -> None:
     dht = DHT(initial_peers=[peer], start=True, use_relay=False, startup_timeout=60.0)
     for wanted in floods:
         count, size, lasts = wanted.split(",")
-        values = partial(_flood, victim=peer_id_of(peer), count=int(count), size=int(size), lasts=float(lasts))
+        values = partial(flood, victim=peer_id_of(peer), count=int(count), size=int(size), lasts=float(lasts))
         print(dht.run_coroutine(values), flush=True)
     dht.shutdown()
 
 
-async def _flood(_dht: DHT, node: DHTNode, *, victim: PeerID, count: int, size: int, lasts: float) -> int:
+async def flood(_dht: DHT, node: DHTNode, *, victim: PeerID, count: int, size: int, lasts: float) -> int:
     """Runs in the DHT's process."""
     taken, value = 0, MSGPackSerializer.dumps(os.urandom(size - _HEADER))
     for _ in range(count // _AT_ONCE):
