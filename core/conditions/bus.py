@@ -2,6 +2,7 @@
 
 import logging
 import os
+import select
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -35,6 +36,28 @@ class Bus:
         self._connection: DBusConnection | None = None
         self._rests_until = 0.0
         self._failure = Message("bus_missing", {"bus": kind.lower()})
+        self._told_by: tuple[str, ...] = ()
+
+    def listen_to(self, service: str) -> None:
+        """Have `heard` say when the service announces something, whenever it starts. Before the first question."""
+        self._told_by += (service,)
+
+    @property
+    def files(self) -> list[int]:
+        """Descriptors to wait on, until `heard` says something."""
+        return [] if self._connection is None else [self._connection.sock.fileno()]
+
+    def heard(self) -> bool:
+        """Whether anything was announced since the last question. Does not wait."""
+        heard = False
+        try:
+            while self._connection is not None and select.select(self.files, [], [], 0)[0]:
+                self._connection.receive(timeout=TIMEOUT)
+                heard = True
+        except (OSError, RuntimeError, ValueError, KeyError):
+            self.close()
+            return True
+        return heard
 
     def get(self, service: str, path: str, interface: str, name: str) -> Any:
         """A property's value.
@@ -63,6 +86,8 @@ class Bus:
         try:
             if self._connection is None:
                 self._connection = connect(self._kind)
+                for told_by in self._told_by:
+                    self._connection.send_message(_subscription(told_by))
             timeout = _START_TIMEOUT if self._starts else TIMEOUT
             reply = self._connection.send_and_get_reply(message, timeout=timeout)
         except TimeoutError:
@@ -82,6 +107,12 @@ class Bus:
         self._rests_until = time.monotonic() + _REST
         self._failure = failure
         return NotAvailable(failure)
+
+
+def _subscription(service: str) -> "BusMessage":
+    """To all signals of a service. The bus answers, which counts as one that is heard."""
+    bus = "org.freedesktop.DBus"
+    return method_call(bus, "/org/freedesktop/DBus", bus, "AddMatch", (f"type='signal',sender='{service}'",))
 
 
 def method_call(

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from core.api.message import Message
 from core.api.sensors import SensorInfo
-from core.conditions.bus import BusSource
+from core.conditions.bus import Bus, BusSource
 from core.conditions.idle.x11 import X11, Display
 from core.conditions.source import RETRY, Chain, Latch, NotAvailable, Source
 
 LINGER = 10.0
 """Seconds that full screen counts on after it ended: players leave a game for a moment to look something up."""
+_GAME_MODE = "com.feralinteractive.GameMode"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class FullScreenSensor:
         self._latch.holds(seen is not None)
         return self._value
 
+    @property
+    def tells(self) -> bool:
+        """See `Chain.tells`."""
+        return all(chain.tells for chain in self._chains)
+
     def info(self) -> SensorInfo:
         known = any(chain.in_use for chain in self._chains)
         nothing = Message("screen_free") if known else Message("screen_unknown")
@@ -52,6 +58,7 @@ class ActiveWindow:
 
     name = "X11 (active window)"
     retry = RETRY
+    tells = True
 
     def __init__(self, x11: X11) -> None:
         self._x11 = x11
@@ -66,11 +73,15 @@ class GameMode(BusSource):
 
     name = "GameMode"
     retry = 0.0
+    tells = True
+
+    def __init__(self, bus: Bus) -> None:
+        super().__init__(bus)
+        bus.listen_to(_GAME_MODE)
 
     def read(self) -> Message | None:
         """What runs, None if no game does. Raises NotAvailable."""
-        service = "com.feralinteractive.GameMode"
-        games = self._bus.get(service, "/com/feralinteractive/GameMode", service, "ClientCount")
+        games = self._bus.get(_GAME_MODE, "/com/feralinteractive/GameMode", _GAME_MODE, "ClientCount")
         return Message("game_running") if games > 0 else None
 
 
@@ -79,6 +90,7 @@ def _full_screen(display: Display) -> Message | None:
     if not manager:
         raise NotAvailable("window_manager_missing")
     active = next(iter(display.numbers(display.root, "_NET_ACTIVE_WINDOW")), 0)
+    display.watch(active)
     if not active or display.atom("_NET_WM_STATE_FULLSCREEN") not in display.numbers(active, "_NET_WM_STATE"):
         return None
     names = display.text(active, "WM_CLASS").split("\0")

@@ -1,6 +1,7 @@
 """What the machine is doing: all sensors together."""
 
 import logging
+import select
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,6 +58,19 @@ class Sensor(Protocol):
     def info(self) -> SensorInfo: ...
 
 
+class Listener(Protocol):
+    """A connection on which services announce what has changed."""
+
+    @property
+    def files(self) -> list[int]:
+        """Descriptors that can be read then."""
+        ...
+
+    def heard(self) -> bool:
+        """Whether something was announced. Never waits."""
+        ...
+
+
 @dataclass
 class _Entry:
     """A sensor, when it is due, and whether its failure was logged."""
@@ -70,9 +84,15 @@ class _Entry:
 class Machine:
     """Reads sensors, each when it is due. Always call it from the same thread."""
 
-    def __init__(self, sensors: Mapping[str, Sensor], tick: Callable[[], float] = time.monotonic) -> None:
-        """`sensors` by the field of `Readings`; `tick` gives seconds of a monotonic clock."""
-        self._tick = tick
+    def __init__(
+        self,
+        sensors: Mapping[str, Sensor],
+        tick: Callable[[], float] = time.monotonic,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        """`sensors` by the field of `Readings`; `tick` gives seconds of a monotonic clock; `listeners` are of sensors
+        that need not be asked again and again."""
+        self._tick, self._listeners = tick, listeners
         self._entries = {name: _Entry(sensor) for name, sensor in sensors.items()}
 
     def detect_programs(self, programs: Sequence[str]) -> None:
@@ -88,6 +108,21 @@ class Machine:
             self._read(entry)
         known = {name: entry.value for name, entry in self._entries.items() if entry.value is not None}
         return Readings(**known)
+
+    @property
+    def tells(self) -> bool:
+        """Whether all that can change at any moment is announced: see `wait`."""
+        return all(getattr(entry.sensor, "tells", False) for entry in self._entries.values() if not entry.sensor.every)
+
+    def wait(self, wakeup: int, seconds: float) -> None:
+        """Wait until something was announced, or the descriptor `wakeup` can be read."""
+        until = self._tick() + seconds
+        # Of all, so that none has something unread; and before waiting, because a reading hears, too.
+        while True not in [listener.heard() for listener in self._listeners]:
+            files = [wakeup, *(file for listener in self._listeners for file in listener.files)]
+            left = until - self._tick()
+            if left <= 0 or wakeup in select.select(files, [], [], left)[0]:
+                return
 
     def info(self) -> list[SensorInfo]:
         return [entry.sensor.info() for entry in self._entries.values()]
@@ -120,5 +155,6 @@ def this_machine(torch: Callable[[], Path | None] = installed_torch) -> Machine:
             "power": PowerSensor([UPower(system_bus), System()], tick),
             "network": NetworkSensor(online, [NetworkManagerMetered(system_bus)], tick),
             "gpus": GpuSensor(clock, tick, torch=torch),
-        }
+        },
+        listeners=(x11, session_bus),
     )

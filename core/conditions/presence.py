@@ -39,6 +39,11 @@ class PresenceSensor:
             self._value = Presence(last_input)
         return self._value
 
+    @property
+    def tells(self) -> bool:
+        """See `Chain.tells`."""
+        return self._chain.tells
+
     def info(self) -> SensorInfo:
         last = self._value.last_input
         if last is None:

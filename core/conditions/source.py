@@ -77,6 +77,11 @@ class Chain(Generic[Value]):
         return None
 
     @property
+    def tells(self) -> bool:
+        """Whether changes are announced, so that asking more often than now and then finds no more."""
+        return all(getattr(source, "tells", False) for source in self._sources if source.name == self.in_use)
+
+    @property
     def tried(self) -> tuple[Attempt, ...]:
         """The outcome of each source, in order."""
         return tuple(Attempt(source.name, self._outcome(source.name)) for source in self._sources)

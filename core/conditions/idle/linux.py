@@ -28,6 +28,11 @@ class XScreenSaver:
     def __init__(self, x11: X11) -> None:
         self._x11 = x11
 
+    @property
+    def tells(self) -> bool:
+        """Whether the server says when input comes."""
+        return self._x11.tells_of_input
+
     def read(self) -> float:
         if os.environ.get("WAYLAND_DISPLAY"):
             raise NotAvailable("desktop_is_wayland")

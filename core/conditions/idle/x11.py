@@ -6,6 +6,7 @@ X Window System Protocol, X Version 11, Release 7.7 (www.x.org/releases/X11R7.7/
 
 import os
 import re
+import select
 import socket
 import struct
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
 
+from core.conditions.idle.x11_alarm import Extension, InputAlarm
 from core.conditions.source import NotAvailable, connected
 
 Answer = TypeVar("Answer")
@@ -23,8 +25,9 @@ TIMEOUT = 1.0
 """Seconds for one answer."""
 _COOKIE = b"MIT-MAGIC-COOKIE-1"
 _LOCAL, _ANY = 256, 65535  # families of addresses in the authority file
-_INTERN_ATOM, _GET_PROPERTY, _QUERY_EXTENSION = 16, 20, 98
-_ERROR, _REPLY, _GENERIC_EVENT = 0, 1, 35
+_CHANGE_WINDOW_ATTRIBUTES, _INTERN_ATOM, _GET_PROPERTY, _QUERY_EXTENSION = 2, 16, 20, 98
+_ERROR, _REPLY, _PROPERTY_NOTIFY, _GENERIC_EVENT = 0, 1, 28, 35
+_EVENT_MASK, _PROPERTY_CHANGE = 1 << 11, 1 << 22
 
 
 class X11:
@@ -53,16 +56,39 @@ class X11:
             self._display.close()
             self._display = None
 
+    @property
+    def files(self) -> list[int]:
+        """Descriptors to wait on, until `heard` says something."""
+        return [] if self._display is None else [self._display.file]
+
+    def heard(self) -> bool:
+        """Whether the display has told of a change since the last call. Does not wait."""
+        try:
+            return self._display is not None and self._display.heard()
+        except (OSError, struct.error):
+            self.close()
+            return True
+
+    @property
+    def tells_of_input(self) -> bool:
+        """Whether `heard` also says that the volunteer came back."""
+        return self._display is not None and self._display.input_alarm is not None
+
 
 class Display:
     """One connection. Every method may raise OSError (gone, too slow) or struct.error (not an X server)."""
 
     def __init__(self, number: int) -> None:
         self._atoms: dict[str, int] = {}
+        self._sequence, self._heard = 0, False
+        self._watched: int | None = None
+        self.input_alarm: InputAlarm | None = None
+        """Rings when input follows half a second without; None if the server cannot."""
         # Where X servers are by convention.
         self._socket = connected(f"/tmp/.X11-unix/X{number}", TIMEOUT)  # noqa: S108
         try:
             self.root = self._set_up(*_credentials(number))
+            self.input_alarm = InputAlarm.made(self.extension("SYNC"), self._id_base + 1, self.request)
         except BaseException:  # however it ends, nothing else would close the connection
             self._socket.close()
             raise
@@ -72,23 +98,44 @@ class Display:
 
     @cached_property
     def is_xwayland(self) -> bool:
-        return self._extension("XWAYLAND") is not None
+        return self.extension("XWAYLAND") is not None
 
     @cached_property
     def _screen_saver(self) -> int | None:
-        return self._extension("MIT-SCREEN-SAVER")
+        extension = self.extension("MIT-SCREEN-SAVER")
+        return extension and extension.opcode
+
+    @property
+    def file(self) -> int:
+        return self._socket.fileno()
+
+    def heard(self) -> bool:
+        """Whether an event that matters has come since the last call. Does not wait."""
+        while select.select([self._socket], [], [], 0)[0]:
+            self._note(self._answer())
+        heard, self._heard = self._heard, False
+        return heard
+
+    def watch(self, window: int) -> None:
+        """Tell of its properties that were asked for, as of the root's, and no more of those of the one before."""
+        if window == self._watched:
+            return
+        for changed, mask in ((self.root, _PROPERTY_CHANGE), (self._watched, 0), (window, _PROPERTY_CHANGE)):
+            if changed:
+                self._send(_request(_CHANGE_WINDOW_ATTRIBUTES, struct.pack("<III", changed, _EVENT_MASK, mask)))
+        self._watched = window
 
     def idle(self) -> float | None:
         """Seconds since the last input; None if the server has no MIT-SCREEN-SAVER extension (QueryInfo)."""
         if self._screen_saver is None:
             return None
-        reply = self._ask(struct.pack("<BBHI", self._screen_saver, 1, 2, self.root))
+        reply = self.request(struct.pack("<BBHI", self._screen_saver, 1, 2, self.root))
         return int(struct.unpack_from("<I", reply, 16)[0]) / 1000
 
     def atom(self, name: str) -> int:
         """The atom of a name."""
         if name not in self._atoms:
-            reply = self._ask(_request(_INTERN_ATOM, _name(name)))
+            reply = self.request(_request(_INTERN_ATOM, _name(name)))
             self._atoms[name] = int(struct.unpack_from("<I", reply, 8)[0])
         return self._atoms[name]
 
@@ -104,27 +151,47 @@ class Display:
     def _property(self, window: int, name: str, bits: int) -> bytes:
         """The first kilobyte of a property with elements of `bits` bits."""
         wanted = struct.pack("<IIIII", window, self.atom(name), 0, 0, 256)
-        reply = self._ask(_request(_GET_PROPERTY, wanted))
+        reply = self.request(_request(_GET_PROPERTY, wanted))
         if not reply or reply[1] != bits:
             return b""
         length = struct.unpack_from("<I", reply, 16)[0] * bits // 8
         return reply[32 : 32 + length]
 
-    def _extension(self, name: str) -> int | None:
-        reply = self._ask(_request(_QUERY_EXTENSION, _name(name)))
-        present, opcode = struct.unpack_from("<BB", reply, 8)
-        return int(opcode) if present else None
+    def extension(self, name: str) -> Extension | None:
+        reply = self.request(_request(_QUERY_EXTENSION, _name(name)))
+        present, opcode, first_event = struct.unpack_from("<BBB", reply, 8)
+        return Extension(opcode, first_event) if present else None
 
-    def _ask(self, request: bytes) -> bytes:
+    def request(self, request: bytes, *, replies: bool = True) -> bytes:
         """The reply; empty bytes after an error, as for a window that has just been closed."""
-        self._socket.sendall(request)
-        while True:
-            answer = self._receive(32)
-            if answer[0] in (_REPLY, _GENERIC_EVENT):
-                answer += self._receive(4 * struct.unpack_from("<I", answer, 4)[0])
-            # Anything else is an event; some go to every client.
-            if answer[0] in (_ERROR, _REPLY):
+        self._send(request)
+        own = self._sequence & 0xFFFF
+        while replies:
+            answer = self._answer()
+            # An error may be of a request before this one that has no reply.
+            if answer[0] in (_ERROR, _REPLY) and struct.unpack_from("<H", answer, 2)[0] == own:
                 return answer if answer[0] == _REPLY else b""
+            self._note(answer)
+        return b""
+
+    def _send(self, request: bytes) -> None:
+        self._socket.sendall(request)
+        self._sequence += 1
+
+    def _answer(self) -> bytes:
+        answer = self._receive(32)
+        if answer[0] in (_REPLY, _GENERIC_EVENT):
+            answer += self._receive(4 * struct.unpack_from("<I", answer, 4)[0])
+        return answer
+
+    def _note(self, event: bytes) -> None:
+        """Some events go to every client, and titles of windows change all the time."""
+        kind, alarm = event[0] & 0x7F, self.input_alarm
+        if kind == _PROPERTY_NOTIFY:
+            self._heard |= struct.unpack_from("<I", event, 8)[0] in self._atoms.values()
+        elif alarm is not None and kind == alarm.event:
+            self._heard = True
+            alarm.set_again()
 
     def _set_up(self, name: bytes, data: bytes) -> int:
         """Set up the connection; returns the root window of the first screen."""
@@ -134,7 +201,7 @@ class Display:
         body = self._receive(4 * length)
         if status != 1:
             raise PermissionError("it refuses us")
-        vendor, formats = struct.unpack_from("<16xH3xB", body)
+        self._id_base, vendor, formats = struct.unpack_from("<4xI8xH3xB", body)
         return int(struct.unpack_from("<I", body, 32 + len(_padded(b" " * vendor)) + 8 * formats)[0])
 
     def _receive(self, length: int) -> bytes:

@@ -1,8 +1,11 @@
 """Reads the machine's sensors on a thread of its own, so that a hanging service delays nothing."""
 
 import asyncio
+import select
+import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from core.api.sensors import SensorInfo
 from core.conditions.machine import Machine, Readings
@@ -11,7 +14,8 @@ from core.engine.decision.rules import machine_rules
 from core.engine.decision.states import Contributing, State
 
 SLOW, NORMAL, FAST = 5.0, 1.0, 0.04
-"""Seconds between two readings: contributing is not wanted; it is wanted; the volunteer's return would stop it."""
+"""Seconds between two readings: contributing is not wanted; it is wanted; the volunteer's return would stop it, and is
+not announced."""
 _FIRST_READING_WITHIN = 5.0
 """Seconds after which hanging sensors count as unknown."""
 
@@ -23,7 +27,8 @@ class SensorThread:
         self._machine = machine
         self._request_update = request_update
         self._interval = SLOW
-        self._read_now = threading.Event()
+        self._alarm: socket.socket | None = None
+        """Wakes the thread up."""
         self._closed = False
         self.readings = Readings()
         self.was_read = asyncio.Event()
@@ -38,40 +43,57 @@ class SensorThread:
         loop = asyncio.get_running_loop()
         loop.call_later(_FIRST_READING_WITHIN, self._first_reading)
         self._machine.detect_programs(self._programs)
-        threading.Thread(target=self._watch, args=(loop,), name="sensors", daemon=True).start()
+        asleep, self._alarm = socket.socketpair()
+        threading.Thread(target=self._watch, args=(loop, asleep), name="sensors", daemon=True).start()
 
     def detect_programs(self, programs: tuple[str, ...]) -> None:
         """Detect these programs."""
         if programs != self._programs:
             self._programs = programs
             self._machine.detect_programs(programs)
-            self._read_now.set()
+            self._read_now()
 
     def set_interval(self, interval: float) -> None:
         """Read every `interval` seconds, and at once if that is more often than before."""
         hurry, self._interval = interval < self._interval, interval
         if hurry:
-            self._read_now.set()
+            self._read_now()
 
     def info(self) -> list[SensorInfo]:
         return self._machine.info()
 
     def close(self) -> None:
         self._closed = True
-        self._read_now.set()
+        self._read_now()
+        if self._alarm is not None:
+            self._alarm.close()
 
-    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _watch(self, loop: asyncio.AbstractEventLoop, asleep: socket.socket) -> None:
         before: Readings | None = None
-        while not self._closed:
-            # First: a request during this reading must cause another one.
-            self._read_now.clear()
-            readings = self._machine.read()
-            if loop.is_closed():
-                return
-            if readings != before:
-                loop.call_soon_threadsafe(self._deliver, readings)
-            before = readings
-            self._read_now.wait(self._interval)
+        with asleep:
+            while not self._closed:
+                readings = self._machine.read()
+                if loop.is_closed():
+                    return
+                if readings != before:
+                    loop.call_soon_threadsafe(self._deliver, readings)
+                before = readings
+                self._wait(asleep)
+
+    def _wait(self, asleep: socket.socket) -> None:
+        if self._interval == FAST:
+            self._machine.wait(asleep.fileno(), NORMAL if self._machine.tells else FAST)
+        else:
+            select.select([asleep], [], [], self._interval)
+        # Before the next reading: a request during it must cause another one.
+        if select.select([asleep], [], [], 0)[0]:
+            asleep.recv(1024)
+
+    def _read_now(self) -> None:
+        if self._alarm is not None:
+            # The thread has ended.
+            with suppress(OSError):
+                self._alarm.send(b".")
 
     def _first_reading(self) -> None:
         if not self.ready:
