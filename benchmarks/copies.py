@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.footprint import memory
@@ -51,10 +52,11 @@ def main() -> None:
 
 def measure(width: int) -> None:
     practice = Path(__file__).parent.parent / "resources" / "practice"
-    with tempfile.TemporaryDirectory(prefix="hive") as folder:
+    with tempfile.TemporaryDirectory(prefix="hive") as folder, ExitStack() as ending:
         manifest = widened(load(practice / "project.toml").manifest(Path(folder), ()), width)
         install(Path(folder), Link())
         dht = join_swarm([], Path(folder) / "identity")
+        ending.callback(dht.shutdown)
         before = weight()
         model = build_model(manifest)
         size = count_parameters(model)
@@ -66,8 +68,10 @@ def measure(width: int) -> None:
             averaging=manifest.averaging,
             backbone=ScriptedBackbone(),
         )
+        ending.callback(optimizer.shutdown)
         task = task_for(manifest, model.config, practice / "tokenizer.json")
         for batch in task.batches(_SAMPLES, 4, 1):
+            optimizer.grad_averager.lend()
             task.loss(model, batch).backward()
             optimizer.step(batch_size=len(batch["labels"]))
             if optimizer.local_epoch:
@@ -79,8 +83,6 @@ def measure(width: int) -> None:
             print(f"  {name:36} {count / size:5.2f} x")
         print(f"  {'all tensors':36} {held.total() / size:5.2f} x")
         print(f"  {'growth of the process':36} {(weight() - before) / _FLOAT / size:5.2f} x", flush=True)
-        optimizer.shutdown()
-        dht.shutdown()
 
 
 def widened(manifest: Manifest, width: int) -> Manifest:
@@ -94,18 +96,18 @@ def widened(manifest: Manifest, width: int) -> Manifest:
 
 
 def copies(model: torch.nn.Module, optimizer: CollaborativeOptimizer) -> Counter[str]:
-    """Numbers in all tensors of this process by who holds them; the first that holds a memory counts it."""
+    """Numbers in all tensors of this process, and in the averages kept for others, by who holds them; the first that
+    holds a memory counts it."""
     state, gradients = optimizer.state_averager, optimizer.grad_averager
     inner = state.optimizer
     holders: dict[str, Iterable[object]] = {
         "parameters": list(model.parameters()),
         "gradients": [parameter.grad for parameter in model.parameters()],
         "accumulated gradients": list(gradients._grad_accumulators()),
-        "averaged gradients": list(gradients._averaged_tensors),
+        "averaged gradients, apart from those": list(gradients._averaged_tensors),
         "offloaded parameters": [one for group in inner.param_groups for one in group["params"]],
         "optimizer state": [value for state_of in inner.state.values() for value in state_of.values()],
         "what the state averager averages": list(state._averaged_tensors),
-        "average of the last update, offered": gradients._offered[1] if gradients._offered else [],
         "others": [found for found in gc.get_objects() if isinstance(found, torch.Tensor)],
     }
     seen: set[int] = set()
@@ -115,6 +117,9 @@ def copies(model: torch.nn.Module, optimizer: CollaborativeOptimizer) -> Counter
             if isinstance(tensor, torch.Tensor) and (storage := tensor.untyped_storage()).data_ptr() not in seen:
                 seen.add(storage.data_ptr())
                 held[name] += storage.nbytes() // _FLOAT
+    if not gradients.client_mode:
+        # In the averager's process, once there were so many updates.
+        held["averages of the last updates"] = gradients.most_kept * gradients.average_size // _FLOAT
     return held
 
 

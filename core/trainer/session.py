@@ -85,6 +85,7 @@ class Session:
             Stopped: a command asks to stop computing.
         """
         counters = self.measurements.counters
+        self.optimizer.grad_averager.lend()
         done = self.microbatches.compute(self.optimizer.local_epoch, settings.latency_target)
         gpu_seconds = done.seconds if settings.gpu else 0.0
         if not self.state_sync.is_good(done.loss):

@@ -47,6 +47,7 @@ def main() -> None:
     deadline = time.monotonic() + DEADLINE
     for epoch in range(epochs):
         for microbatch in range(index, MICROBATCHES, peers):
+            optimizer.grad_averager.lend()
             microbatch_loss(model, epoch, microbatch, sys.argv[5]).backward()
             with contextlib.suppress(RoundFailed):
                 optimizer.step(batch_size=MICROBATCH)

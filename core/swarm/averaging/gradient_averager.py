@@ -38,6 +38,8 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, 
     _samples_apart: int | None = None
     _apart: tuple[torch.Tensor, ...] | None = None
     """A second set of accumulators, made when it is first needed."""
+    is_between_rounds = True
+    """Whether the update of the last round was made and no other round has begun."""
     next_piece: Piece | None = None
     """Whose gradients are accumulated next; None if they are none that anybody could compute again."""
     _pieces_apart: int | None = None
@@ -46,6 +48,16 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, 
         self._epoch, self._adds_samples = epoch, adds_samples
         self._pieces: list[Piece] = []
         super().__init__(*args, allow_state_sharing=False, **kwargs)
+
+    def lend(self) -> None:
+        """Have the next microbatch write its gradients where the averages are, which nobody needs between two rounds:
+        they take no memory of their own. After a failed round they do: the averager's process may still be at it."""
+        if not self.is_between_rounds:
+            return
+        with torch.no_grad(), self.get_tensors() as tensors:
+            for parameter, tensor in zip(self.parameters, tensors, strict=True):
+                if (parameter.device, parameter.dtype) == (tensor.device, tensor.dtype):
+                    parameter.grad = tensor.zero_()
 
     def load(self, average: list[torch.Tensor]) -> None:
         """Use an average that other peers made."""
@@ -120,6 +132,7 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, 
     def step(self, *args: Any, reset_accumulators: bool = True, **kwargs: Any) -> Any:
         """Average what was accumulated, and keep it until the update is made: a round that fails costs no samples."""
         del reset_accumulators
+        self.is_between_rounds = False
         control = super().step(*args, reset_accumulators=False, **kwargs)
         self._accumulators_used_in_step = False
         return control

@@ -119,6 +119,7 @@ class CollaborativeOptimizer(RunOptimizer):
             raise
         finally:
             self._stepping = False
+        self.grad_averager.is_between_rounds = True
         partners = self._group.trainers - {str(self.dht.peer_id)}
         self.tracker.add_round(partners, is_one_group=self.is_one_group, computing_on=self._group.computing_on)
         self.run_state.publish_update()

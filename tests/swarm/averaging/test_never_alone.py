@@ -55,10 +55,23 @@ class Peer:
         deadline = time.monotonic() + 40.0
         while not until():
             assert time.monotonic() < deadline
-            microbatch_loss(self.model, 0, 0).backward()
+            self.compute()
             self.optimizer.step(batch_size=MICROBATCH)
             self.optimizer.zero_grad()
             time.sleep(0.2)  # the tracker tells the others every now and then
+
+    def compute(self) -> None:
+        """A microbatch, as a session does."""
+        self.optimizer.grad_averager.lend()
+        microbatch_loss(self.model, 0, 0).backward()
+
+    @property
+    def gradients_are_where_averages_are(self) -> bool:
+        """Of the last microbatch."""
+        with self.optimizer.grad_averager.get_tensors() as tensors:
+            return {tensor.data_ptr() for tensor in tensors} == {
+                parameter.grad.data_ptr() for parameter in self.model.parameters() if parameter.grad is not None
+            }
 
     @property
     def has_moved(self) -> bool:
@@ -113,6 +126,27 @@ def test_a_failed_round_moves_nothing_is_said_and_costs_no_samples(short_folder:
     assert not peer.has_moved
     assert not peer.updates
     assert peer.optimizer.own_samples >= BATCH // 2
+    peer.optimizer.zero_grad()
+    peer.compute()
+    assert not peer.gradients_are_where_averages_are, "the round may go on in the averager's process"
+
+
+def test_gradients_take_memory_of_averages_between_rounds_and_begin_at_zero(peer: Peer) -> None:
+    microbatch_loss(peer.model, 0, 0).backward()
+    apart = [parameter.grad.clone() for parameter in peer.model.parameters() if parameter.grad is not None]
+    peer.optimizer.zero_grad()
+    for _ in range(2):
+        with peer.optimizer.grad_averager.get_tensors() as tensors:
+            for tensor in tensors:
+                tensor.fill_(7.0)
+        peer.compute()
+        assert peer.gradients_are_where_averages_are
+        lent = [parameter.grad for parameter in peer.model.parameters() if parameter.grad is not None]
+        assert all(map(torch.equal, lent, apart))
+    peer.optimizer.zero_grad()
+    peer.train(until=lambda: peer.optimizer.local_epoch == 1)
+    peer.compute()
+    assert peer.gradients_are_where_averages_are, "the update was made"
 
 
 def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulated_still_counts(peer: Peer) -> None:
