@@ -1,7 +1,6 @@
 """status: what is going on, now or as it changes."""
 
 import argparse
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -73,6 +72,8 @@ def _at_rest(profile: Profile) -> Snapshot:
     """What the record and the schedule say without an engine. Read by a process of the core, which knows the file."""
     if profile.machine is not None or not profile.database.exists():
         return _NOTHING
+    import subprocess  # slow to import, and not needed while an engine runs
+
     command, environment = core_command("core.engine.at_rest"), core_environment()
     try:
         read = subprocess.run(command, capture_output=True, timeout=_READING, check=True, env=environment)

@@ -13,13 +13,12 @@ Timeouts are seconds; None waits for ever.
 import contextlib
 import os
 import socket
-import subprocess
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import NoneType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 
@@ -29,8 +28,12 @@ from core.api.message import Message
 from core.api.snapshot import Snapshot
 from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
-from core.client.ssh import Tunnel
-from core.client.ssh import connect as connect_over_ssh
+
+if TYPE_CHECKING:
+    # Imported inside the functions: most commands find an engine that runs here, and are asked again and again.
+    import subprocess
+
+    from core.client.ssh import Tunnel
 
 Result = TypeVar("Result")
 
@@ -43,7 +46,7 @@ _OTHERS_START = 1.0
 class EngineClient:
     """A connection to a running engine; for one thread at a time."""
 
-    def __init__(self, connection: socket.socket, tunnel: Tunnel | None = None) -> None:
+    def __init__(self, connection: socket.socket, tunnel: "Tunnel | None" = None) -> None:
         self._connection = connection
         self._tunnel = tunnel
         self._received = bytearray()
@@ -63,6 +66,8 @@ class EngineClient:
         """
         if profile.machine is None:
             return cls(connect_socket(profile, timeout))
+        from core.client.ssh import connect as connect_over_ssh
+
         tunnel = connect_over_ssh(profile.machine)
         return cls(tunnel.connection, tunnel)
 
@@ -76,6 +81,8 @@ class EngineClient:
         if profile.machine is None:
             started = ensure_engine(profile)
             return cls.connect(profile), started
+        from core.client.ssh import connect as connect_over_ssh
+
         tunnel = connect_over_ssh(profile.machine, start=True)
         return cls(tunnel.connection, tunnel), tunnel.hello is not None and tunnel.hello.started
 
@@ -221,7 +228,7 @@ def ensure_engine(profile: Profile, timeout: float = 20.0, command: Sequence[str
             process.stdout.close()
 
 
-def _await_answer(profile: Profile, process: subprocess.Popen[bytes], log: Path, timeout: float) -> bool:
+def _await_answer(profile: Profile, process: "subprocess.Popen[bytes]", log: Path, timeout: float) -> bool:
     """Whether this process became the profile's engine; False if another one did."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
@@ -237,7 +244,9 @@ def _await_answer(profile: Profile, process: subprocess.Popen[bytes], log: Path,
     raise _start_error(process, log, returncode, timeout)
 
 
-def _start(profile: Profile, log: Path, command: Sequence[str]) -> subprocess.Popen[bytes]:
+def _start(profile: Profile, log: Path, command: Sequence[str]) -> "subprocess.Popen[bytes]":
+    import subprocess
+
     with os_errors_as("engine_not_started", path=str(profile.path)):
         profile.prepare()
         with log.open("wb") as errors:
@@ -252,11 +261,13 @@ def _start(profile: Profile, log: Path, command: Sequence[str]) -> subprocess.Po
             )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    from subprocess import TimeoutExpired
+
     process.terminate()
     try:
         process.wait(5.0)
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         process.kill()
         process.wait()
 
@@ -271,7 +282,7 @@ def _engine_pid(profile: Profile) -> int | None:
         return client.request(protocol.GetSnapshot(), Snapshot, timeout=10.0).engine_pid
 
 
-def _start_error(process: subprocess.Popen[bytes], log: Path, returncode: int | None, timeout: float) -> WorldError:
+def _start_error(process: "subprocess.Popen[bytes]", log: Path, returncode: int | None, timeout: float) -> WorldError:
     """Why the process has ended: its message on standard output, else the last line of its log."""
     if returncode is None:
         return WorldError("engine_start_late", seconds=timeout, log=str(log))

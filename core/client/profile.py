@@ -4,7 +4,6 @@
 """
 
 import os
-import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -67,6 +66,7 @@ def _runtime(path: Path) -> Path:
     if len(os.fsencode(inside)) <= _LONGEST_RUNTIME_PATH:
         return inside
     import hashlib
+    import tempfile
 
     digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"idlehive-{os.getuid()}-{digest}"

@@ -1,7 +1,6 @@
 """argparse with one line for wrong use, and help in the volunteer's language."""
 
 import argparse
-import difflib
 from collections.abc import Callable
 from typing import NoReturn, TypeAlias
 
@@ -34,6 +33,8 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: str) -> None:
         if action.choices is not None and value not in action.choices:
+            import difflib  # for this sentence alone
+
             if near := difflib.get_close_matches(value, action.choices, n=1):
                 raise UsageError("word_misspelt", word=value, near=near[0])
             raise UsageError("word_unknown", word=value, known=list(action.choices))
