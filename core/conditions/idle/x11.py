@@ -103,7 +103,7 @@ class Display:
     @cached_property
     def _screen_saver(self) -> int | None:
         extension = self.extension("MIT-SCREEN-SAVER")
-        return extension and extension.opcode
+        return None if extension is None else extension.opcode
 
     @property
     def file(self) -> int:
