@@ -8,15 +8,19 @@ Run it with `.venv/bin/python -m benchmarks.share [--threads N] [SHARE ...]`; 10
 
 import argparse
 import time
+from collections import Counter
 
 import psutil
 
 from benchmarks.practice import contributing
+from benchmarks.start import name_of
 from core.api.preferences.commands import PreferenceInfo, SetPreference
 
 SHARES = (10, 50, 90)
 _SETTLES, _WATCHED = 15.0, 60.0
 """Seconds."""
+_SHOWN = 0.002
+"""Cores."""
 
 
 def main() -> None:
@@ -33,21 +37,27 @@ def main() -> None:
             used = watch(engine)
             allowed = share / 100 * chosen.threads
             print(
-                f"{share:3} % of {chosen.threads}: {used:.3f} of a core, {used / allowed:.3f} of what is allowed",
+                f"{share:3} % of {chosen.threads}: {used.total():.3f} of a core, "
+                f"{used.total() / allowed:.3f} of what is allowed; "
+                + ", ".join(f"{name} {cores:.3f}" for name, cores in used.most_common() if cores >= _SHOWN),
                 flush=True,
             )
 
 
-def watch(engine: psutil.Process) -> float:
-    """Cores in use by all processes."""
+def watch(engine: psutil.Process) -> Counter[str]:
+    """Cores in use, by part of the program."""
     everybody = [engine, *engine.children(recursive=True)]
-    before, began = spent(everybody), time.monotonic()
+    before, began = [spent(process) for process in everybody], time.monotonic()
     time.sleep(_WATCHED)
-    return (spent(everybody) - before) / (time.monotonic() - began)
+    passed = time.monotonic() - began
+    used: Counter[str] = Counter()
+    for process, seconds in zip(everybody, before, strict=True):
+        used[name_of(process)] += (spent(process) - seconds) / passed  # type: ignore[assignment]  # typeshed: int
+    return used
 
 
-def spent(processes: list[psutil.Process]) -> float:
-    return sum(sum(process.cpu_times()[:2]) for process in processes)
+def spent(process: psutil.Process) -> float:
+    return float(sum(process.cpu_times()[:2]))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,9 @@ _FURTHER = 1.25
 """How far the duty for power may exceed the effective duty."""
 _MOST_CREDIT = 0.1
 """Seconds of a too long rest that may be caught up on; more would be a burst above the ceiling."""
+_CAUGHT_UP = 1.2
+"""Seconds of the time at the allowed duty, where the share alone is a ceiling: two percent of a minute, so that waiting
+for peers loses nothing of the share and no minute has much more than it."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +87,15 @@ def rest(ceilings: Ceilings, reading: Reading, busy: float, passed: float, memor
     others = min(ceilings.share, 0.0 if cooling else _cool_duty(ceilings.temperature, warmth))
     power_duty = _power_duty(ceilings.power, reading, others, passed, memory)
     duty = min(others, power_duty)
-    credit = min(_MOST_CREDIT, memory.credit + duty * passed - busy)
+    credit = min(_most_credit(ceilings), memory.credit + duty * passed - busy)
     seconds = min(LONGEST_REST, max(0.0, -credit / max(duty, _LEAST_DUTY)))
     remembered = Memory(credit, warmth, cooling, power_duty, ceilings.power)
     return (LONGEST_REST if duty == 0.0 else seconds), remembered
+
+
+def _most_credit(ceilings: Ceilings) -> float:
+    is_hot = ceilings.temperature is not None or ceilings.power is not None
+    return _MOST_CREDIT if is_hot else max(_MOST_CREDIT, _CAUGHT_UP * ceilings.share)
 
 
 def _smooth(before: float | None, now: float | None, passed: float) -> float | None:

@@ -159,6 +159,31 @@ def test_waiting_for_peers_is_no_computing() -> None:
     assert rests(throttle, time, Limits(processor_share=50), 0.1) == 0.0
 
 
+@pytest.mark.parametrize("share", [10, 25, 50])
+def test_any_minute_has_its_share_although_rounds_are_waited_for(share: int) -> None:
+    time, spent = Time(), [(0.0, 0.0)]
+    throttle = Throttle(None, lambda: time.now, lambda: time.processor)
+    for microbatch in range(1, 4000):
+        time.compute(0.07)
+        if microbatch % 35 == 0:
+            time.now += 1.0
+        rests(throttle, time, Limits(processor_share=share), 0.07)
+        spent.append((time.now, time.processor))
+    for begin, before in spent[len(spent) // 10 :: 7]:
+        minute = [processor - before for now, processor in spent if begin + 59.5 <= now <= begin + 60.5]
+        if minute:
+            assert statistics.mean(minute) / 60 == pytest.approx(share / 100, rel=0.03)
+
+
+def test_a_long_wait_is_not_caught_up_on_in_one_burst() -> None:
+    time = Time()
+    throttle = Throttle(None, lambda: time.now, lambda: time.processor)
+    time.now += 600.0
+    assert rests(throttle, time, Limits(processor_share=50), 0.0) == 0.0
+    time.compute(1.5)
+    assert rests(throttle, time, Limits(processor_share=50), 1.5) > 0.0
+
+
 def test_a_share_that_is_raised_counts_at_once() -> None:
     time = Time()
     throttle = Throttle(None, lambda: time.now, lambda: time.processor)
