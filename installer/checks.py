@@ -8,6 +8,12 @@ from installer.checkout import Checkout
 
 _SIDE_BY_SIDE = ["-n", "2", "--dist", "loadfile"]
 """Two tests at a time: most wait for processes that they have started. Slow ones have the machine for themselves."""
+OTHER_SYSTEMS = ("darwin", "win32")
+NATIVE = (
+    "app", "core/api", "core/client", "core/conditions", "core/engine", "core/release", "core/runtime", "core/store",
+    "core/system",
+)  # fmt: skip
+"""What runs on Windows itself: sessions and backbones, which hivemind needs Unix for, run in WSL, as on Linux."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +32,16 @@ def commands(checkout: Checkout, pytest_arguments: list[str]) -> dict[str, list[
         "ruff check": [str(programs / "ruff"), "check", "."],
         "ruff format": [str(programs / "ruff"), "format", "--check", "."],
         "mypy": [str(programs / "mypy")],
+        **{f"mypy {system}": _mypy(checkout, system) for system in OTHER_SYSTEMS},
         "import-linter": [str(programs / "lint-imports")],
         "pytest": [str(checkout.python), "-m", "pytest", *pytest_arguments],
     }
+
+
+def _mypy(checkout: Checkout, system: str) -> list[str]:
+    """Without the learning libraries it takes seconds; one cache for all systems would be made again each time."""
+    cache = checkout.root / ".mypy_cache" / system
+    return [str(checkout.venv / "bin" / "mypy"), "--platform", system, "--cache-dir", str(cache), *NATIVE]
 
 
 def select(arguments: list[str]) -> list[str]:

@@ -14,6 +14,7 @@ from app.cli.console.display import Display, display
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_verb
 from app.cli.console.session_totals import SessionTotals
+from app.cli.console.signals import ENDING
 from app.text import messages, reasons
 from app.text.formats import numbers, times
 from app.text.i18n import N_, tr
@@ -223,12 +224,11 @@ class _Takeover:
 @contextmanager
 def _stop_on_signals() -> Iterator[Stop]:
     stop = Stop()
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, stop) for number in numbers]
+    before = {number: signal.signal(number, stop) for number in ENDING}
     try:
         yield stop
     finally:
-        for number, handler in zip(numbers, before, strict=True):
+        for number, handler in before.items():
             signal.signal(number, handler)
 
 

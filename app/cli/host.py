@@ -7,6 +7,7 @@ from types import FrameType
 
 import msgspec
 
+from app.cli.console.signals import ENDING
 from app.text.i18n import tr
 from core.api import hosting
 from core.api.errors import UsageError, WorldError
@@ -30,7 +31,7 @@ def run(arguments: list[str]) -> int:
     def pass_on(number: int, _frame: FrameType | None) -> None:
         process.send_signal(number)
 
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in ENDING:
         signal.signal(number, pass_on)
     failure = _follow(process)
     code = process.wait()

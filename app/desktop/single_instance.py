@@ -1,8 +1,5 @@
 """One window for a profile: a second one raises the first and ends."""
 
-import os
-import socket
-from contextlib import suppress
 from functools import partial
 
 from PySide6.QtCore import QLockFile, QObject, Signal
@@ -10,7 +7,7 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from core.client.profile import Profile
 
-_ANSWER_SECONDS = 3.0
+_ANSWER_MS = 3000
 _LONGEST_LINE = 16 << 10
 
 
@@ -40,12 +37,13 @@ class SingleInstance(QObject):
 
     def raise_first(self, project: str = "") -> bool:
         """Raise the window that runs already, and have it offer `project`; False if it does not answer."""
-        with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
-            connection.settimeout(_ANSWER_SECONDS)
-            connection.connect(os.fspath(self._path))
-            connection.sendall(f"{project}\n".encode())
-            return connection.recv(16) == b"here\n"
-        return False
+        connection = QLocalSocket()
+        connection.connectToServer(self._path)
+        if not connection.waitForConnected(_ANSWER_MS):
+            return False
+        connection.write(f"{project}\n".encode())
+        connection.waitForReadyRead(_ANSWER_MS)
+        return connection.readLine().data() == b"here\n"
 
     def release(self) -> None:
         self._server.close()

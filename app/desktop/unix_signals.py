@@ -2,11 +2,15 @@
 
 import signal
 import socket
+import sys
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QSocketNotifier
 
-_HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+_ENDING = (signal.SIGTERM, signal.SIGINT)
+_RESTARTING: tuple[signal.Signals, ...] = ()
+if sys.platform != "win32":
+    _RESTARTING = (signal.SIGUSR1,)
 
 
 class UnixSignals(QObject):
@@ -19,7 +23,7 @@ class UnixSignals(QObject):
         for side in (self._ours, self._pythons):
             side.setblocking(False)
         signal.set_wakeup_fd(self._pythons.fileno())
-        for which in _HANDLED:
+        for which in (*_ENDING, *_RESTARTING):
             signal.signal(which, lambda *_: None)
         self._notifier = QSocketNotifier(self._ours.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_signal)
@@ -28,11 +32,11 @@ class UnixSignals(QObject):
         """Restore the earlier handlers."""
         self._notifier.setEnabled(False)
         signal.set_wakeup_fd(-1)
-        for which in _HANDLED:
+        for which in (*_ENDING, *_RESTARTING):
             signal.signal(which, signal.SIG_DFL)
         self._ours.close()
         self._pythons.close()
 
     def _on_signal(self) -> None:
         came = self._ours.recv(16)
-        (self._restart if signal.SIGUSR1 in came else self._end)()
+        (self._restart if any(number in came for number in _RESTARTING) else self._end)()

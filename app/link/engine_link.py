@@ -4,7 +4,6 @@ Nothing here blocks: the socket is Qt's, and starting the engine (which waits fo
 All callbacks and signals come in the window's thread.
 """
 
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -14,9 +13,9 @@ from typing import Any
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtNetwork import QLocalSocket
 
 from app.link import engine_process
+from app.link.engine_socket import EngineSocket
 from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api import protocol
@@ -76,10 +75,10 @@ class EngineLink(QObject):
         self._may_start = False
         self._starting = False
         self._ending = False
-        self._socket = QLocalSocket(self)
-        self._socket.connected.connect(self._on_connected)
+        self._socket = EngineSocket(self)
+        self._socket.opened.connect(self._on_connected)
         self._socket.disconnected.connect(self._on_disconnected)
-        self._socket.errorOccurred.connect(self._on_error)
+        self._socket.failed.connect(self._on_failed)
         self._socket.readyRead.connect(self._on_ready_read)
         self._start_ended.connect(self._on_start_ended)
         self._quiet = self._timer(_QUIET_MS, self._ping)
@@ -104,13 +103,13 @@ class EngineLink(QObject):
 
     def restart(self) -> None:
         """Start the engine again; kill one that hangs first."""
-        hung = self._engine_pid()
+        hung = self._socket.engine_pid()
         if hung is None:
             self.open()
             return
         self._may_start = True
         self._change(Link.STARTING)
-        engine_process.end(hung, signal.SIGTERM)
+        engine_process.end(hung)
         QTimer.singleShot(_TERMINATE_MS, self, lambda: self._end_if_still(hung))
 
     def close(self) -> None:
@@ -133,7 +132,7 @@ class EngineLink(QObject):
 
         `done` gets the result as a `kind` (Any form if None), `refused` a sentence; exactly one of them is called once.
         """
-        if self._socket.state() is not QLocalSocket.LocalSocketState.ConnectedState:
+        if not self._socket.is_open:
             if refused:
                 refused(tr("The engine is not running."))
             return
@@ -152,13 +151,13 @@ class EngineLink(QObject):
         self.ask(protocol.Quit(), lambda _: done(), lambda _: done())
 
     def _connect(self) -> None:
-        if self._starting or self._socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
+        if self._starting or not self._socket.is_idle:
             return
         if engine_process.is_of_another_user(self.profile):
             path = self.profile.socket
             self._change(Link.GONE, lambda: tr("The engine's socket belongs to another user: {path}.", path=path))
             return
-        self._socket.connectToServer(str(self.profile.socket))
+        self._socket.call(self.profile.socket)
 
     def _on_connected(self) -> None:
         self._may_start = False
@@ -169,9 +168,8 @@ class EngineLink(QObject):
     def _on_disconnected(self) -> None:
         self._lose(lambda: tr("The engine has ended."))
 
-    def _on_error(self, error: QLocalSocket.LocalSocketError) -> None:
-        if error is not QLocalSocket.LocalSocketError.PeerClosedError:  # after this one, `disconnected` follows
-            self._lose(lambda: tr("The engine is not running."))
+    def _on_failed(self) -> None:
+        self._lose(lambda: tr("The engine is not running."))
 
     def _lose(self, words: Words) -> None:
         """Without a connection: start the engine if that was requested, else offer it and watch the socket."""
@@ -294,12 +292,9 @@ class EngineLink(QObject):
             self.state, self._words = state, words
             self.link_changed.emit(state, words())
 
-    def _engine_pid(self) -> int | None:
-        return engine_process.at_other_end(int(self._socket.socketDescriptor()))
-
     def _end_if_still(self, pid: int) -> None:
-        if self._engine_pid() == pid:
-            engine_process.end(pid, signal.SIGKILL)
+        if self._socket.engine_pid() == pid:
+            engine_process.kill(pid)
 
     def _timer(self, milliseconds: int, then: Callable[[], None]) -> QTimer:
         timer = QTimer(self, singleShot=True, interval=milliseconds)

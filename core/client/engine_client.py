@@ -11,7 +11,6 @@ Timeouts are seconds; None waits for ever.
 """
 
 import contextlib
-import os
 import socket
 import time
 from collections import deque
@@ -26,6 +25,7 @@ from core.api import protocol
 from core.api.errors import EngineGone, UsageError, WorldError, os_errors_as
 from core.api.message import Message
 from core.api.snapshot import Snapshot
+from core.client import engine_socket
 from core.client.installation import core_command, core_environment
 from core.client.profile import Profile
 
@@ -194,18 +194,12 @@ class EngineClient:
 
 def connect_socket(profile: Profile, timeout: float = 5.0) -> socket.socket:
     """A connection to the engine of a profile on this machine; raises as `EngineClient.connect`."""
-    connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(timeout)
     try:
-        _check_owner(profile.socket)
-        connection.connect(os.fspath(profile.socket))
+        return engine_socket.connect(profile.socket, timeout)
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
-        connection.close()
         raise EngineGone("engine_not_running") from None
     except OSError as error:
-        connection.close()
         raise WorldError("engine_unreachable", path=str(profile.socket), detail=error.strerror or str(error)) from None
-    return connection
 
 
 def ensure_engine(profile: Profile, timeout: float = 20.0, command: Sequence[str] | None = None) -> bool:
@@ -297,9 +291,3 @@ def _start_error(process: "subprocess.Popen[bytes]", log: Path, returncode: int 
 
 def _deadline(timeout: float | None) -> float | None:
     return None if timeout is None else time.monotonic() + timeout
-
-
-def _check_owner(path: Path) -> None:
-    # In the common temporary folder, another user could have created the socket.
-    if path.stat().st_uid != os.getuid():
-        raise PermissionError(1, "it belongs to another user")

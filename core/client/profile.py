@@ -4,6 +4,7 @@
 """
 
 import os
+import sys
 from pathlib import Path
 
 import platformdirs
@@ -63,7 +64,7 @@ class Profile:
 
 def _runtime(path: Path) -> Path:
     inside = path / "run"
-    if len(os.fsencode(inside)) <= _LONGEST_RUNTIME_PATH:
+    if sys.platform == "win32" or len(os.fsencode(inside)) <= _LONGEST_RUNTIME_PATH:
         return inside
     import hashlib
     import tempfile

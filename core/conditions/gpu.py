@@ -12,7 +12,7 @@ from core.api.message import Message
 from core.api.sensors import IN_USE, Attempt, SensorInfo
 from core.conditions.nvml import Gpu, Nvml, Program, can_learn, installed_torch
 from core.conditions.source import Latch
-from core.system.subreaper import TAG
+from core.system.orphans import TAG
 
 _TAKEN_FROM = 20
 """Percent of a GPU that other programs use together before it counts as taken. A desktop with a video stays below."""

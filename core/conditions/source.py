@@ -1,6 +1,8 @@
 """A sensor's sources: a chain of which the first that answers is used."""
 
+import errno
 import socket
+import sys
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -23,6 +25,8 @@ class NotAvailable(IdlehiveError):
 
 def connected(path: str, timeout: float) -> socket.socket:
     """A connection to a service's Unix socket, with a time limit in seconds for each answer. Raises OSError."""
+    if sys.platform == "win32":
+        raise OSError(errno.EAFNOSUPPORT, "Python has no Unix sockets on Windows")
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.settimeout(timeout)

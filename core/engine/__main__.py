@@ -65,9 +65,10 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
 
     server = Server(engine, profile, on_quit)
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, quitting.set)
-    loop.add_signal_handler(signal.SIGUSR1, _set_all, restart, quitting)
+    if sys.platform != "win32":  # there, processes are ended without a signal
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, quitting.set)
+        loop.add_signal_handler(signal.SIGUSR1, _set_all, restart, quitting)
     with os_errors_as("socket_unusable", path=str(profile.socket)):
         await server.start()
     _log.info("Ready.")

@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -140,7 +141,8 @@ class Releases:
         if replaced:
             _log.info("A new version is installed; what runs starts again.")
             await in_thread(partial(instances.restart, str(ROOT)), _RESTART_TIMEOUT)
-            os.kill(os.getpid(), signal.SIGUSR1)
+            if sys.platform != "win32":  # no portable build exists there
+                os.kill(os.getpid(), signal.SIGUSR1)
 
     def _order(self, keys: tuple[str, ...], proxy: Proxy) -> Order:
         kind, folder = self.status.package, str(self._folder)

@@ -17,8 +17,9 @@ from core.api.session import Fault
 from core.client.installation import core_command, core_environment
 from core.host.control import EvaluationStopped, HostControl
 from core.host.project import load
+from core.system.orphans import TAG
 from core.system.priority import PROMPTLY, lower_priority, start_promptly
-from core.system.subreaper import TAG, end_children_with_this_process
+from core.system.subreaper import end_children_with_this_process
 
 log = logging.getLogger("core.host")
 phases = logging.getLogger("core.host.start")

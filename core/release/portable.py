@@ -5,6 +5,7 @@ import errno
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -31,6 +32,8 @@ def replace(root: Path, archive: Path, version: str) -> None:
     staging = archive.parent
     new = _unpacked(archive, staging / "unpacked")
     _try(new, version)
+    if sys.platform == "win32":
+        raise WorldError("release_not_usable", detail="there is no portable build for Windows")
     os.sync()  # after a power cut, the exchanged files must be whole
     exchange(new, root)
     shutil.rmtree(staging, ignore_errors=True)

@@ -4,7 +4,6 @@ The least recently used files are removed first, but none with a lease. A lease 
 uses, and is locked while the process runs; one whose lock is free belongs to a process that has ended.
 """
 
-import fcntl
 import os
 import re
 import secrets
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from core.api.errors import WorldError, os_errors_as
 from core.api.project.fields import File
+from core.system.file_lock import lock, try_lock, unlock
 
 _ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part|\.unpacked(\.\d+|\.size)?)?")
 
@@ -36,7 +36,7 @@ class Cache:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked():
             self._lease = (folder / f"{os.getpid()}-{secrets.token_hex(4)}.lease").open("x", encoding="ascii")
-            fcntl.flock(self._lease, fcntl.LOCK_EX)
+            lock(self._lease.fileno())
 
     def find(self, file: File) -> Path | None:
         """Lease a file; returns its path if it is there and verified, None if it must be fetched."""
@@ -113,7 +113,7 @@ class Cache:
         """Release the lease and its lock, even if children of this process inherited it."""
         if not self._lease.closed:
             Path(self._lease.name).unlink(missing_ok=True)
-            fcntl.flock(self._lease, fcntl.LOCK_UN)
+            unlock(self._lease.fileno())
             self._lease.close()
 
     def _lease_entry(self, sha256: str) -> None:
@@ -131,7 +131,7 @@ class Cache:
         used: set[str] = set()
         for lease in self.folder.glob("*.lease"):
             with lease.open(encoding="ascii") as file:
-                if _try_lock(file.fileno()):
+                if try_lock(file.fileno()):
                     lease.unlink()
                 else:
                     used.update(file.read().split())
@@ -141,13 +141,5 @@ class Cache:
     def _locked(self) -> Iterator[None]:
         """Locks the folder against other processes. Short: nothing is downloaded under this lock."""
         with self._usable(), (self.folder / ".lock").open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock(file.fileno())
             yield
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -5,6 +5,7 @@ end their sessions and write their record; what is left after `GRACE` seconds is
 meanwhile.
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -17,8 +18,6 @@ GRACE = 30.0
 _ROUNDS = 3
 """A process that is killed may just have started another one."""
 _OF_WINDOWS: tuple[list[str], ...] = ([], ["--in-tray"], ["open"])
-RESTART = signal.SIGUSR1
-"""Windows and engines then start again from their files; a session ends in order before, and continues afterwards."""
 
 
 def running(folder: str) -> list[psutil.Process]:
@@ -34,15 +33,22 @@ def end(folder: str, grace: float = GRACE) -> int:
     psutil.wait_procs(found, grace)
     for _ in range(_ROUNDS):
         left = running(folder)
-        _signal(left, signal.SIGKILL)
+        for process in left:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
         psutil.wait_procs(left, 1.0)
     return len(found)
 
 
 def restart(folder: str) -> int:
-    """Ask windows and engines to start again from their files; returns how many there are."""
+    """Ask windows and engines to start again from their files; returns how many there are.
+
+    A session ends in order before, and continues afterwards. On Windows none is asked: its installer ends them.
+    """
+    if sys.platform == "win32":
+        return 0
     found = [process for process in running(folder) if _is_engine(process) or _arguments(process) in _OF_WINDOWS]
-    _signal(found, RESTART)
+    _signal(found, signal.SIGUSR1)
     return len(found)
 
 

@@ -6,13 +6,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.system.subreaper import TAG
-
 if TYPE_CHECKING:
     # Imported inside the functions: an engine with nothing to clean up starts faster without it.
     import psutil
 
 FOLDER_PREFIX = "session-"
+TAG = "IDLEHIVE_SESSION"
+"""Environment variable with the session folder: every process of the session inherits it, which identifies it."""
 _KILL_PATIENCE = 2.0
 
 

@@ -28,8 +28,9 @@ def start_promptly() -> None:
     The kernel counts the time of nice processes apart, so the engine does not take this one for another program that
     keeps the processor busy.
     """
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, _PROMPT)
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, 0, _PROMPT)
 
 
 def lower_priority() -> None:
@@ -51,6 +52,8 @@ def lower_priority() -> None:
 
 
 def _lower(thread: int) -> None:
+    if sys.platform == "win32":
+        return  # sessions run in WSL, and there as on Linux
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, thread, _NICEST)
     if sys.platform == "linux":
@@ -78,7 +81,7 @@ def _threads() -> set[int]:
 def _is_led_by_subreaper() -> bool:
     """Whether a subreaper leads this session, not a person's shell."""
     try:
-        return _SUBREAPER in Path(f"/proc/{os.getsid(0)}/cmdline").read_bytes().split(b"\0")
+        return sys.platform != "win32" and _SUBREAPER in Path(f"/proc/{os.getsid(0)}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
 

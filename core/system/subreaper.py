@@ -23,10 +23,13 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
+from core.system.orphans import TAG
+
+if sys.platform == "win32":
+    raise ImportError("sessions need fork, which Windows lacks: there they run in WSL")
+
 GRACE = 5.0
 """Seconds the command has to end by itself after SIGTERM, or after end of file on stdin when the parent dies."""
-TAG = "IDLEHIVE_SESSION"
-"""Environment variable with the session folder: every process of the session inherits it, which identifies it."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36

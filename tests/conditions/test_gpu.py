@@ -12,7 +12,7 @@ from app.text.formats.numbers import percent
 from app.text.messages import sentence
 from core.api.message import Message
 from core.conditions.gpu import GpuSensor, GpuState, is_other_program
-from core.system.subreaper import TAG
+from core.system.orphans import TAG
 from tests.fakes.nvml.stand_in import Driver
 
 OTHER = 4242

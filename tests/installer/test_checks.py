@@ -1,6 +1,6 @@
 """`installer test`: every check runs, and one that fails is not lost."""
 
-from installer.checks import Outcome, select, summary
+from installer.checks import NATIVE, OTHER_SYSTEMS, Outcome, select, summary
 from tests.installer.machine import Machine, failures
 
 
@@ -26,11 +26,13 @@ def test_the_summary_names_what_failed() -> None:
 def test_all_checks_run_in_order_and_the_summary_comes_last(machine: Machine) -> None:
     result = machine.run("test", "-x")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.endswith("All 5 checks passed.\n")
-    assert machine.calls()[-5:] == [
+    assert result.stdout.endswith("All 7 checks passed.\n")
+    cache = machine.checkout.root / ".mypy_cache"
+    assert machine.calls()[-7:] == [
         "ruff check .",
         "ruff format --check .",
         "mypy",
+        *(f"mypy --platform {system} --cache-dir {cache}/{system} {' '.join(NATIVE)}" for system in OTHER_SYSTEMS),
         "lint-imports",
         "python -m pytest -m not slow -x",
     ]
@@ -41,4 +43,4 @@ def test_a_failing_check_does_not_hide_the_others_and_sets_the_exit_status(machi
     assert result.returncode == 1
     assert "Contracts: 1 broken." in result.stderr
     assert "python -m pytest" in result.stdout
-    assert result.stdout.endswith("1 of 5 checks failed.\n")
+    assert result.stdout.endswith("1 of 7 checks failed.\n")

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from core.client.installation import core_command, core_environment
-from core.system.subreaper import TAG
+from core.system.orphans import TAG
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(

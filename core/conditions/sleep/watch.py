@@ -49,9 +49,11 @@ class ClockGap:
 
 def through_sleep() -> float:
     """Seconds of a monotonic clock that includes sleep, where the platform has one."""
-    name = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform)
-    number = getattr(time, name, None) if name else None
-    return time.monotonic() if number is None else time.clock_gettime(number)
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    if sys.platform == "darwin":
+        return time.clock_gettime(time.CLOCK_MONOTONIC)
+    return time.monotonic()
 
 
 class SleepWatch:

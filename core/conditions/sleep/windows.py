@@ -19,6 +19,14 @@ class _Parameters(ctypes.Structure):
     _fields_ = (("callback", _CALLBACK), ("context", ctypes.c_void_p))
 
 
+def _libraries() -> Any:
+    """Those of Windows, whatever system the types are checked for."""
+    libraries = getattr(ctypes, "windll", None)
+    if libraries is None:
+        raise NotAvailable("other_system", system="Windows")
+    return libraries
+
+
 class SuspendNotification(Announcer):
     name = "Windows (PowerRegisterSuspendResumeNotification)"
 
@@ -29,10 +37,7 @@ class SuspendNotification(Announcer):
         self._handle = ctypes.c_void_p()
 
     def open(self) -> bool:
-        libraries: Any = getattr(ctypes, "windll", None)
-        if libraries is None:
-            raise NotAvailable("other_system", system="Windows")
-        register = libraries.powrprof.PowerRegisterSuspendResumeNotification
+        register = _libraries().powrprof.PowerRegisterSuspendResumeNotification
         if register(_BY_CALLBACK, ctypes.byref(self._parameters), ctypes.byref(self._handle)):
             raise NotAvailable("power_management_refuses")
         return False
@@ -52,7 +57,7 @@ class SuspendNotification(Announcer):
     def close(self) -> None:
         self.allow_sleep()
         if self._handle.value:
-            ctypes.windll.powrprof.PowerUnregisterSuspendResumeNotification(self._handle)  # type: ignore[attr-defined]
+            _libraries().powrprof.PowerUnregisterSuspendResumeNotification(self._handle)
             self._handle = ctypes.c_void_p()
 
     def _on_event(self, _context: int, kind: int, _setting: int) -> int:

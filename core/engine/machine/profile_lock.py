@@ -1,14 +1,15 @@
 """One engine per profile: a file lock, which the kernel releases when the process ends."""
 
 import contextlib
-import fcntl
 import os
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from core.api.errors import WorldError, os_errors_as
 from core.client.profile import Profile
+from core.system.file_lock import try_lock
 
 
 @contextlib.contextmanager
@@ -21,7 +22,7 @@ def held(profile: Profile) -> Iterator[None]:
     usable = partial(os_errors_as, "profile_unusable", path=str(profile.path))
     with usable():
         profile.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(profile.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(profile.lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _acquire(descriptor, profile.path)
         with usable():
@@ -41,20 +42,18 @@ def _remove_runtime(profile: Profile) -> None:
 
 
 def _acquire(descriptor: int, profile: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not try_lock(descriptor):
         holder = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
-        raise WorldError("engine_already_running", path=str(profile), process=holder) from None
+        raise WorldError("engine_already_running", path=str(profile), process=holder)
     # Only for error messages, so a full disk does not matter.
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
 
 
 def _check_private(folder: Path) -> None:
     """In the common temporary folder, another user could have created it."""
     status = folder.lstat()
-    if status.st_uid != os.getuid():
+    if sys.platform != "win32" and status.st_uid != os.getuid():
         raise PermissionError(1, f"{folder} belongs to another user")
     folder.chmod(0o700)

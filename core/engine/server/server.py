@@ -1,4 +1,4 @@
-"""The profile's Unix socket: front ends send requests, a JSON object a line, and get replies, snapshots and events.
+"""The profile's socket: front ends send requests, a JSON object a line, and get replies, snapshots and events.
 
 A faulty front end cannot delay the engine or another front end: lines and requests in flight are bounded, and a front
 end that does not read is disconnected.
@@ -7,7 +7,6 @@ end that does not read is disconnected.
 import asyncio
 import contextlib
 import logging
-import os
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
@@ -19,6 +18,7 @@ from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.message import Message
 from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, encode, request_decoder
 from core.api.snapshot import Snapshot
+from core.client import engine_socket
 from core.client.profile import Profile
 from core.engine.engine import Engine
 from core.engine.server.commands import Commands
@@ -60,12 +60,7 @@ class Server:
             OSError: the socket cannot be made.
         """
         self._path.unlink(missing_ok=True)
-        # Other users may not connect, not even in the moment before a chmod.
-        before = os.umask(0o177)
-        try:
-            self._server = await asyncio.start_unix_server(self._serve, self._path, limit=LONGEST_LINE)
-        finally:
-            os.umask(before)
+        self._server = await engine_socket.serve(self._serve, self._path, LONGEST_LINE)
 
     def stop_listening(self) -> None:
         """Free the path for another engine; connections stay open."""

@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import signal
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,10 +17,10 @@ from core.api.message import Message
 from core.client.installation import core_command, core_environment
 from core.engine.machine.threads import in_thread
 from core.system import orphans
-from core.system.subreaper import TAG
+from core.system.orphans import TAG
 
 LONGEST_LINE = 1 << 20
-_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+_CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
 _LONGEST_LOG_LINE = 8 << 10
 _CLEAN_UP_TIMEOUT = 5.0
 _READ_TIMEOUT = 1.0
@@ -75,7 +76,13 @@ class Child(asyncio.SubprocessProtocol):
         """Kill the whole process group, with the subreaper."""
         if self._transport.get_returncode() is None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.subreaper_pid, signal.SIGKILL)
+                self._kill_group()
+
+    def _kill_group(self) -> None:
+        if sys.platform == "win32":
+            self._transport.kill()  # the subreaper inside WSL then reads the end of its input
+        else:
+            os.killpg(self.subreaper_pid, signal.SIGKILL)
 
     async def stop(self, grace: float) -> None:
         """Close stdin, kill the group if the program still runs after `grace` seconds, and wait for its end."""
@@ -116,7 +123,7 @@ class Child(asyncio.SubprocessProtocol):
         if code < 0:
             # The subreaper itself was killed: its clean-up is done here.
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.subreaper_pid, signal.SIGKILL)
+                self._kill_group()
             with contextlib.suppress(TimeoutError):
                 await in_thread(partial(orphans.kill_all, self.folder), _CLEAN_UP_TIMEOUT)
         with contextlib.suppress(TimeoutError):
@@ -170,5 +177,5 @@ def abnormal_end(code: int) -> Message:
     if code > 128:
         with contextlib.suppress(ValueError):
             number = signal.Signals(code - 128)
-            return Message("process_crashed" if number in _CRASHES else "process_killed", {"signal": number.name})
+            return Message("process_crashed" if number.name in _CRASHES else "process_killed", {"signal": number.name})
     return Message("process_ended", {"code": code})

@@ -1,6 +1,5 @@
 """Fetches a project's files into the cache."""
 
-import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
@@ -14,6 +13,7 @@ from core.api.project.fields import File
 from core.learning.data.download import WAITS, Client, Download, StoppedError, UselessError
 from core.learning.data.source import size_of
 from core.system.cache import Cache
+from core.system.file_lock import try_lock
 
 Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""
@@ -92,9 +92,6 @@ def _exclusive(part: Path) -> Iterator[BinaryIO | None]:
     with os_errors_as("shard_not_writable", path=str(part)):
         content = part.open("a+b", buffering=0)
     with content:
-        try:
-            fcntl.flock(content, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            same = part.exists() and os.path.samestat(part.stat(), os.fstat(content.fileno()))
-        except BlockingIOError:
-            same = False
+        locked = try_lock(content.fileno())
+        same = locked and part.exists() and os.path.samestat(part.stat(), os.fstat(content.fileno()))
         yield content if same else None

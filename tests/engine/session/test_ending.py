@@ -17,7 +17,7 @@ from core.api.protocol import Quit
 from core.api.reasons import Kind
 from core.api.record.record import ExportHistory, GetSessions, SessionGiven, Written
 from core.system import orphans
-from core.system.subreaper import TAG
+from core.system.orphans import TAG
 from tests.fakes.running_engine import RunningEngine, events
 from tests.waiting import wait_for
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import psutil
 
-from core.system.subreaper import TAG
+from core.system.orphans import TAG
 from tests.network.namespaces import Host, hosts
 from tests.network.peers.peer_process import start_peer
 

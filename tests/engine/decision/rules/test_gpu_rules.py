@@ -11,7 +11,7 @@ import pytest
 from core.api.intent import Contribute
 from core.api.preferences.commands import SetPreference
 from core.api.snapshot import Snapshot
-from core.system.subreaper import TAG
+from core.system.orphans import TAG
 from tests.fakes.nvml.stand_in import Driver, build
 from tests.fakes.running_engine import RunningEngine, events
 from tests.waiting import wait_for

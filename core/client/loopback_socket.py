@@ -1,0 +1,108 @@
+"""The engine's socket on Windows, whose Python has no Unix sockets: a port of the loopback address and a secret.
+
+The file at the socket's path has both; only the volunteer can read it, like all of their profile. A connection begins
+with a line of each side that proves that it knows the secret, which itself is never sent: after a crash, another user's
+program may have the port.
+"""
+
+import asyncio
+import hmac
+import os
+import secrets
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+
+HOST = "127.0.0.1"
+_HELLO_TIMEOUT = 5.0
+"""Seconds that the engine waits for the first line."""
+_LONGEST_HELLO = 256
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Where an engine listens."""
+
+    port: int
+    secret: str
+    process: int
+    """Process id of the engine."""
+
+    @classmethod
+    def read(cls, path: Path) -> "Address":
+        """Raises OSError: no engine is running."""
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=cls)
+        except msgspec.DecodeError:
+            raise ConnectionRefusedError(f"{path} is not whole") from None
+
+    def hello(self) -> tuple[bytes, bytes]:
+        """What a front end sends first, and what the engine has to answer."""
+        nonce = secrets.token_hex(16)
+        return f"{nonce} {self._proof('front end', nonce)}\n".encode(), f"{self._proof('engine', nonce)}\n".encode()
+
+    def answer(self, hello: bytes) -> bytes | None:
+        """What the engine answers; None: the front end does not know the secret."""
+        nonce, _, proof = hello.decode(errors="replace").strip().partition(" ")
+        if not hmac.compare_digest(proof.encode(), self._proof("front end", nonce).encode()):
+            return None
+        return f"{self._proof('engine', nonce)}\n".encode()
+
+    def _proof(self, side: str, nonce: str) -> str:
+        return hmac.digest(self.secret.encode(), f"{side} {nonce}".encode(), "sha256").hex()
+
+
+def connect(path: Path, timeout: float) -> socket.socket:
+    """A connection to the engine; `timeout` in seconds for it and every answer.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError, ConnectionRefusedError: none is running.
+        OSError: it cannot be reached, or does not answer.
+    """
+    address = Address.read(path)
+    connection = socket.create_connection((HOST, address.port), timeout)
+    try:
+        hello, expected = address.hello()
+        connection.sendall(hello)
+        answer = bytearray()
+        while len(answer) < len(expected) and (data := connection.recv(len(expected) - len(answer))):
+            answer += data
+        if not hmac.compare_digest(answer, expected):
+            raise ConnectionRefusedError("another program has the engine's port")
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def is_of_another_user(_path: Path) -> bool:
+    """Other users cannot write into the profile."""
+    return False
+
+
+async def serve(
+    client: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]], path: Path, limit: int
+) -> asyncio.Server:
+    """Listen for front ends, whose lines have at most `limit` bytes. Raises OSError."""
+    listening = socket.create_server((HOST, 0))
+    address = Address(listening.getsockname()[1], secrets.token_hex(32), os.getpid())
+
+    async def admit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            hello = await asyncio.wait_for(reader.readuntil(b"\n"), _HELLO_TIMEOUT)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            hello = b""
+        answer = address.answer(hello) if len(hello) <= _LONGEST_HELLO else None
+        if answer is None:
+            writer.transport.abort()
+            return
+        writer.write(answer)
+        await client(reader, writer)
+
+    server = await asyncio.start_server(admit, sock=listening, limit=limit)
+    unfinished = path.with_suffix(".new")
+    unfinished.touch(mode=0o600)
+    unfinished.write_bytes(msgspec.json.encode(address))
+    unfinished.replace(path)
+    return server
