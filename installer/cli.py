@@ -104,6 +104,7 @@ def lock(checkout: Checkout, arguments: list[str]) -> int:
         return _takes_none("lock", arguments)
     environment.ensure(checkout, set(), sys.stderr)
     locks.renew(checkout)
+    locks.renew_others(checkout)
     return 0
 
 
@@ -132,7 +133,7 @@ VERBS = {
     "run": Verb("run [ARGUMENT ...]", "set up, then open Idlehive (no display: contribute in the terminal)", run),
     "test": Verb("test [--all] [PYTEST ARGUMENT ...]", "set up, then run all checks; --all adds the slow tests", test),
     "setup": Verb("setup", "set up only", setup),
-    "build": Verb("build deb|portable [--out FOLDER]", "set up, then build a package for volunteers into dist/", build),
+    "build": Verb("build deb|portable|dmg|exe [--out FOLDER]", "set up, then build a package for volunteers", build),
     "release": Verb("release key|sign ...", "set up, then write a signing key, or sign the release file", release),
     "lock": Verb("lock", "renew the locks of what packages carry and of the compute runtime", lock),
     "screenshots": Verb("screenshots", "set up, then take screenshots of all pages and a practice run", screenshots),

@@ -16,6 +16,7 @@ from app.desktop import language
 from app.desktop.autostart import IN_TRAY
 from app.desktop.links import project_in
 from app.desktop.notifications import Notifications
+from app.desktop.opened_files import OpenedFiles
 from app.desktop.single_instance import SingleInstance
 from app.desktop.tray_host import TrayHost
 from app.desktop.unix_signals import UnixSignals
@@ -132,6 +133,8 @@ class WindowApp(QObject):
         self.settings.changed.connect(self._on_setting)
         self._instance.raised.connect(self.window.bring_up)
         self._instance.opened.connect(self.offer_project)
+        if sys.platform == "darwin":
+            self._application.installEventFilter(OpenedFiles(self.offer_project, self))
         self.tray.toggled.connect(self.window.toggle)
         self.tray.opened.connect(self.window.bring_up)
         self.tray.compact_asked.connect(self._show_compact)

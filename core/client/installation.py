@@ -26,7 +26,7 @@ class Package(msgspec.Struct, frozen=True):
     """What `package.json` says beside the sources of a package."""
 
     kind: str
-    """deb or portable."""
+    """deb, portable, dmg or exe."""
     publisher: Publisher | None = None
 
     @property

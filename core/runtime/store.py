@@ -23,8 +23,9 @@ _FINISHED = "finished"
 @functools.cache
 def locks() -> tuple[plan.Lock, ...]:
     """Those that this version of Idlehive comes with."""
-    builds: tuple[Build, ...] = ("cpu", "cuda")
-    return tuple(plan.read(build, (LOCKS / f"{build}.lock").read_text(encoding="utf-8")) for build in builds)
+    builds: tuple[Build, ...] = ("cpu", "cuda")  # macOS has no CUDA
+    found = {build: LOCKS / f"{build}.lock" for build in builds}
+    return tuple(plan.read(build, path.read_text(encoding="utf-8")) for build, path in found.items() if path.exists())
 
 
 class RuntimeStore:

@@ -1,4 +1,4 @@
-"""`python3 -m installer build deb|portable`: packages for volunteers."""
+"""`python3 -m installer build deb|portable|dmg|exe`: packages for volunteers."""
 
 import os
 import subprocess
@@ -6,10 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from installer.bundle import deb, portable
+from installer.bundle.macos import dmg
+from installer.bundle.windows import setup
 from installer.checkout import Checkout
 from installer.failure import CommandFailed, SetUpFailed, explain
 
-_BUILDERS: dict[str, Callable[[Checkout, Path, str, int], Path]] = {"deb": deb.build, "portable": portable.build}
+_BUILDERS: dict[str, Callable[[Checkout, Path, str, int], Path]] = {
+    "deb": deb.build,
+    "portable": portable.build,
+    "dmg": dmg.build,
+    "exe": setup.build,
+}
 KINDS = tuple(_BUILDERS)
 _NO_COMMIT = 1_700_000_000
 """The time of files where neither the environment nor a commit gives one."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from installer import pip_settings
-from installer.bundle.target import PLATFORM, PYTHONS
+from installer.bundle.target import LINUX, MACOS, PYTHONS, WINDOWS, Target
 from installer.checkout import Checkout
 from installer.failure import CommandFailed, SetUpFailed, explain, is_missing_package
 from installer.packages import UV
@@ -51,11 +51,16 @@ class Locks:
     app: Path
     cpu: Path
     cuda: Path
+    macos_app: Path
+    macos_runtime: Path
+    windows_app: Path
+    """Sessions run in WSL, with what the portable build for Linux installs."""
 
 
 def locks(checkout: Checkout) -> Locks:
-    runtime = checkout.root / "resources" / "runtime"
-    return Locks(Path(__file__).with_name("app.lock"), runtime / "cpu.lock", runtime / "cuda.lock")
+    here, runtime = Path(__file__).parent, checkout.root / "resources" / "runtime"
+    others = (here / "macos" / "app.lock", here / "macos" / "runtime.lock", here / "windows" / "app.lock")
+    return Locks(here / "app.lock", runtime / "cpu.lock", runtime / "cuda.lock", *others)
 
 
 def pinned(text: str) -> dict[str, str]:
@@ -80,11 +85,26 @@ def renew(checkout: Checkout) -> None:
         path.write_text(_text(rest, facts), encoding="utf-8")
 
 
+def renew_others(checkout: Checkout) -> None:
+    """Resolve and write the locks of macOS and Windows. Raises SetUpFailed."""
+    paths, macos = locks(checkout), Resolver(checkout, MACOS)
+    app, runtime = macos.resolve([*_pins(checkout, APP), UV], {}), macos.resolve(_trainer(checkout, ""), {})
+    app |= {name: pin for name, pin in runtime.items() if pin.is_source}
+    rest = {name: pin for name, pin in runtime.items() if name not in app}
+    paths.macos_app.write_text(_text(app), encoding="utf-8")
+    paths.macos_runtime.write_text(_text(rest), encoding="utf-8")
+    facts = f"# For Python {', '.join(MACOS.pythons)}.\n# Unpacked: {macos.unpacked(paths.macos_runtime, {})} bytes.\n"
+    paths.macos_runtime.write_text(_text(rest, facts), encoding="utf-8")
+    windows = Resolver(checkout, WINDOWS).resolve([*_pins(checkout, APP), UV], {})
+    paths.windows_app.write_text(_text(windows), encoding="utf-8")
+
+
 class Resolver:
     """Asks uv which versions and files a set of requirements means."""
 
-    def __init__(self, checkout: Checkout) -> None:
+    def __init__(self, checkout: Checkout, target: Target = LINUX) -> None:
         self._checkout = checkout
+        self._target = target
         self._programs = Programs(checkout.log, checkout.root)
 
     def cpu_sources(self) -> dict[str, str]:
@@ -100,7 +120,7 @@ class Resolver:
         """The pins for each Python for which all `wanted` packages have builds; fails where none has."""
         pins: dict[str, Pin] = {}
         failure = None
-        for python in PYTHONS:
+        for python in self._target.pythons:
             try:
                 _add(pins, python, self._resolve_for(python, wanted, sources))
             except CommandFailed as failed:
@@ -114,7 +134,8 @@ class Resolver:
     def unpacked(self, lock: Path, sources: Mapping[str, str]) -> int:
         """Bytes of all files of a lock, which are really installed into a temporary folder for it."""
         with tempfile.TemporaryDirectory(dir=self._checkout.log.parent) as folder:
-            python = ["--python", str(self._checkout.python), "--target", folder]
+            place = [] if self._target == LINUX else self._place(self._target.pythons[0])
+            python = ["--python", str(self._checkout.python), *place, "--target", folder]
             self._uv(["install", *python, "--no-deps", "--require-hashes", "-r", str(lock)], sources)
             return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
 
@@ -122,7 +143,7 @@ class Resolver:
         with tempfile.TemporaryDirectory() as folder:
             requirements, lock = Path(folder) / "requirements.in", Path(folder) / "pylock.toml"
             requirements.write_text("\n".join(wanted), encoding="utf-8")
-            place = ["--python-version", python, "--python-platform", PLATFORM]
+            place = self._place(python)
             constraints = ["-c", str(self._checkout.constraints)]
             self._uv(
                 ["compile", *place, *constraints, "--format", "pylock.toml", "-o", str(lock), str(requirements)],
@@ -130,8 +151,12 @@ class Resolver:
             )
             return list(tomllib.loads(lock.read_text(encoding="utf-8"))["packages"])
 
+    def _place(self, python: str) -> list[str]:
+        return ["--python-version", python, "--python-platform", self._target.platform]
+
     def _uv(self, arguments: list[str], sources: Mapping[str, str]) -> None:
-        self._programs.run([str(self._checkout.venv / "bin" / "uv"), "pip", *arguments], {**_NO_DOWNLOADS, **sources})
+        environment = {**_NO_DOWNLOADS, **self._target.variables, **sources}
+        self._programs.run([str(self._checkout.venv / "bin" / "uv"), "pip", *arguments], environment)
 
 
 def _pins(checkout: Checkout, names: Iterable[str]) -> list[str]:

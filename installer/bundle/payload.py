@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from installer.bundle.locks import locks
@@ -36,14 +37,16 @@ _QT_PLUGINS = (
     "wayland-decoration-client", "wayland-graphics-integration-client", "wayland-shell-integration/libxdg-shell",
     "xcbglintegrations",
 )  # fmt: skip
-_QT_LANGUAGES = tuple(folder.name for folder in Path(__file__).parents[2].glob("resources/locale/*"))
+LANGUAGES = tuple(sorted(folder.name for folder in Path(__file__).parents[2].glob("resources/locale/*")))
 
 
-def make(checkout: Checkout, root: Path, kind: str, version: str) -> None:
-    """Fill the folder `root`, which does not exist. Raises CommandFailed."""
+def make(
+    checkout: Checkout, root: Path, kind: str, version: str, install: Callable[[Checkout, Path], None] | None = None
+) -> None:
+    """Fill the folder `root`, which does not exist; `install` brings libraries and uv. Raises CommandFailed."""
     root.mkdir(parents=True)
     copy_sources(checkout.root, root)
-    install_libraries(checkout, root)
+    (install or install_libraries)(checkout, root)
     publisher = checkout.pyproject["tool"]["idlehive"]["publisher"]
     about = {"kind": kind, "publisher": publisher} if publisher["keys"] else {"kind": kind}
     (root / "package.json").write_text(json.dumps(about) + "\n", encoding="utf-8")
@@ -131,7 +134,7 @@ def is_needed(path: str) -> bool:
     if inside.startswith("Qt/plugins/"):
         return inside.removeprefix("Qt/plugins/").startswith(_QT_PLUGINS)
     if inside.startswith("Qt/translations/"):
-        return inside.removeprefix("Qt/translations/") in {f"qtbase_{language}.qm" for language in _QT_LANGUAGES}
+        return inside.removeprefix("Qt/translations/") in {f"qtbase_{language}.qm" for language in LANGUAGES}
     if "/" in inside:
         return False
     return inside.endswith(".py") or inside.startswith("libpyside6.") or inside.split(".")[0] in _QT_MODULES

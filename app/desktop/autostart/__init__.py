@@ -44,6 +44,7 @@ def for_this_system(
 def program() -> Sequence[str]:
     """The command line that starts this Idlehive."""
     if installed := package():
-        return [str(installed.launcher)]
+        launcher = str(installed.launcher)
+        return [launcher] if sys.platform == "linux" else [sys.executable, "-I", launcher]
     script = Path(sys.executable).with_name("idlehive")
     return [str(script)] if script.exists() else [sys.executable, "-m", "app"]

@@ -1,5 +1,6 @@
 """A package built from a stand-in for the libraries: everything is real but what takes long."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,22 @@ def _libraries(checkout: Checkout, root: Path) -> None:
     (root / "bin").mkdir()
     (root / "bin" / "uv").write_text("#!/bin/sh\n")
     (root / "bin" / "uv").chmod(0o700)
+
+
+def few_sources(checkout: Path, root: Path) -> None:
+    """In the place of `payload.copy_sources`, where compressing them would take long."""
+    (root / "app").mkdir()
+    (root / "app" / "__main__.py").write_text("the program")
+    shutil.copytree(checkout / "resources" / "runtime", root / "resources" / "runtime")
+
+
+def native_libraries(_: Checkout, root: Path, **target: object) -> None:
+    """In the place of `native.install_libraries`."""
+    assert set(target) == {"target", "lock"}
+    (root / "lib").mkdir()
+    (root / "lib" / "library.py").write_text("a library")
+    (root / "bin").mkdir()
+    (root / "bin" / "uv").write_text("uv")
 
 
 @pytest.fixture

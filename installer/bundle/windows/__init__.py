@@ -1,0 +1,1 @@
+"""The installer for Windows, by NSIS: its script compiles on Linux too."""

@@ -1,0 +1,127 @@
+"""The installer for Windows: compiled here, and installed and removed under Wine where that is."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from installer.bundle import desktop, native, payload
+from installer.bundle.deb import set_times
+from installer.bundle.windows import setup
+from installer.checkout import Checkout
+from tests.installer.bundle.conftest import few_sources, native_libraries
+
+pytestmark = pytest.mark.skipif(shutil.which("makensis") is None, reason="needs makensis (Debian: nsis)")
+WINE = shutil.which("wine64", path="/usr/lib/wine") or shutil.which("wine64")
+CLASSES = r"[HKEY_CURRENT_USER\Software\Classes"
+INSTALLED = r"[HKEY_CURRENT_USER\Software\Microsoft\Windows\CurrentVersion\Uninstall\Idlehive]"
+
+
+@pytest.fixture
+def compiled(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Compiles a version; it has no Python."""
+    monkeypatch.setattr(native, "install_libraries", native_libraries)
+    monkeypatch.setattr(payload, "copy_sources", few_sources)
+
+    def build(version: str) -> Path:
+        root = tmp_path / version
+        setup.tree(checkout, root, version)
+        (root / "resources" / version).touch()
+        (root / "python").mkdir()
+        (root / "python/pythonw.exe").touch()
+        set_times(root, 1_700_000_000)
+        return setup.compile_installer(checkout, root, tmp_path, version)
+
+    return build
+
+
+def test_the_same_files_give_the_same_installer_and_its_manifest_asks_for_no_administrator(
+    compiled: Callable[[str], Path], tmp_path: Path
+) -> None:
+    first = compiled("1.2.3").read_bytes()
+    shutil.rmtree(tmp_path / "1.2.3")
+    assert compiled("1.2.3").read_bytes() == first
+    found = re.search(rb"<assembly.*?</assembly>", first, re.DOTALL)
+    assert found
+    manifest = ET.fromstring(found[0])  # noqa: S314 - made by this test
+    level = manifest.find(".//{*}requestedExecutionLevel")
+    assert level is not None
+    assert level.get("level") == "asInvoker"
+    assert [each.get("Id") for each in manifest.findall(".//{*}supportedOS")] == [
+        "{8e0f7a12-bfb3-4fe8-b9a5-48fd50a15a9a}"  # Windows 10 and 11
+    ]
+
+
+def test_no_library_of_linux_is_carried(compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    compiled("1.2.3")
+    assert not list((tmp_path / "1.2.3/resources/runtime").glob("*.lock"))
+    assert (tmp_path / "1.2.3/idlehive.ico").read_bytes()[:4] == b"\0\0\1\0"
+    assert '"kind": "exe"' in (tmp_path / "1.2.3/package.json").read_text()
+
+
+@pytest.fixture
+def wine(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a program for Windows in a Windows of its own."""
+    environment = {**os.environ, "WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all", "DISPLAY": ""}
+    environment["WINEDLLOVERRIDES"] = "mscoree=;mshtml="  # no offers to download .NET and a browser
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(WINE), *command], env=environment, capture_output=True, text=True, timeout=100, check=False
+        )
+
+    return run
+
+
+def registry(wine: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> str:
+    """What programs have registered for this person."""
+    written = tmp_path / "wine/drive_c/software.reg"
+    wine("reg", "export", r"HKCU\Software", r"C:\software.reg", "/y")
+    return written.read_text(encoding="utf-16")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)  # Wine makes a whole Windows first
+@pytest.mark.skipif(WINE is None, reason="needs 64-bit Wine (Debian: wine64)")
+def test_it_installs_upgrades_and_removes(
+    compiled: Callable[[str], Path],
+    wine: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+) -> None:
+    wine("wineboot", "-i")
+    try:
+        assert wine(str(compiled("1.2.3")), "/S").returncode == 0
+        users = tmp_path / "wine/drive_c/users"
+        (folder,) = users.glob("*/AppData/Local/Programs/Idlehive")
+        (shortcut,) = users.rglob("Idlehive.lnk")
+        assert (folder / "idlehive").read_bytes() == (tmp_path / "1.2.3/idlehive").read_bytes()
+        entries = registry(wine, tmp_path)
+        assert rf"{CLASSES}\idlehive\shell\open\command]" in entries
+        assert r'\\idlehive\" open \"%1\""' in entries
+        assert f'{CLASSES}\\.idlehive]\n@="Idlehive.Project"\n"Content Type"="{desktop.MIME_TYPE}"' in entries
+        assert INSTALLED in entries
+
+        kept = folder / "notes.txt"
+        kept.write_text("a file of the volunteer's")
+        assert wine(str(compiled("1.3.0")), "/S").returncode == 0
+        assert '"DisplayVersion"="1.3.0"' in registry(wine, tmp_path)
+        assert (folder / "resources/1.3.0").exists()
+        assert not (folder / "resources/1.2.3").exists(), "what the older version had is gone"
+
+        assert wine(str(folder / "uninstall.exe"), "/S", f"_?={_windows(folder, tmp_path)}").returncode == 0
+        assert {path.name for path in folder.iterdir()} - {"uninstall.exe"} == {kept.name}
+        assert not shortcut.exists()
+        left = registry(wine, tmp_path)
+        assert CLASSES in left
+        assert not re.search(r"^\[.*idlehive", left, re.MULTILINE | re.IGNORECASE)
+    finally:
+        wine("wineboot", "-k")
+
+
+def _windows(path: Path, tmp_path: Path) -> str:
+    return "C:\\" + str(path.relative_to(tmp_path / "wine/drive_c")).replace("/", "\\")
