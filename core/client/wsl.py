@@ -1,0 +1,133 @@
+"""Sessions on Windows: they run in WSL 2, in a distribution of their own, with the portable build for Linux in it.
+
+hivemind needs `fork` and Unix sockets, which Windows lacks. `wsl.exe` passes on standard input and output, and those
+are the wire between engine and session, so nothing else has to be forwarded. This module reads what `wsl.exe` says,
+decides what comes next, and has the command lines (Microsoft's "Basic commands for WSL"). Pure.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import PureWindowsPath
+
+DISTRIBUTION = "Idlehive"
+HOME = "/opt/idlehive"
+"""The portable build inside the distribution."""
+DATA = "/var/lib/idlehive"
+"""Compute runtime, data and copies of states: files of Windows would be slow there."""
+_LIST = re.compile(r"^(?P<default>\*?)\s*(?P<name>\S+)\s+(?P<state>\S.*?)\s+(?P<version>[12])$")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A line of `wsl.exe --list --verbose`."""
+
+    name: str
+    version: int
+    """Of WSL: 1 has no Linux kernel, and so no GPU."""
+    is_default: bool = False
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A line of nvidia-smi; `memory` in bytes."""
+
+    name: str
+    memory: int
+
+
+class Step(Enum):
+    """What has to be done next; each needs the volunteer's consent."""
+
+    INSTALL_WSL = "install_wsl"
+    """Needs an administrator and a restart of Windows."""
+    IMPORT = "import"
+    CONVERT = "convert"
+    """The distribution is one of version 1."""
+    UNPACK = "unpack"
+    """The portable build, into the distribution."""
+    READY = "ready"
+
+
+def text(output: bytes) -> str:
+    """What wsl.exe wrote: UTF-16 without a mark, or UTF-8 where WSL_UTF8 is set."""
+    encoding = "utf-16-le" if b"\0" in output else "utf-8"
+    return output.decode(encoding, errors="replace").lstrip("\ufeff").replace("\0", "")
+
+
+def distributions(output: bytes) -> tuple[Distribution, ...]:
+    """From `wsl.exe --list --verbose`; heading and states are in the language of Windows."""
+    found = (_LIST.match(line.strip()) for line in text(output).splitlines())
+    return tuple(Distribution(each["name"], int(each["version"]), bool(each["default"])) for each in found if each)
+
+
+def next_step(status: int | None, known: Sequence[Distribution], *, unpacked: bool) -> Step:
+    """`status`: the exit code of `STATUS` (None: there is no wsl.exe); `unpacked`: whether `VERSION` succeeds."""
+    if status != 0:
+        return Step.INSTALL_WSL
+    ours = next((each for each in known if each.name.lower() == DISTRIBUTION.lower()), None)
+    if ours is None:
+        return Step.IMPORT
+    if ours.version != 2:
+        return Step.CONVERT
+    return Step.READY if unpacked else Step.UNPACK
+
+
+STATUS = ("wsl.exe", "--status")
+LIST = ("wsl.exe", "--list", "--verbose")
+VERSION = ("wsl.exe", "-d", DISTRIBUTION, "--exec", f"{HOME}/idlehive", "--version")
+GPUS = (
+    "wsl.exe", "-d", DISTRIBUTION, "--exec", "/usr/lib/wsl/lib/nvidia-smi",
+    "--query-gpu=name,memory.total", "--format=csv,noheader,nounits",
+)  # fmt: skip
+"""Fails where no GPU is passed through."""
+
+
+def command(step: Step, folder: str, image: str) -> tuple[str, ...]:
+    """What performs a step. `folder` is where Windows keeps the distribution, `image` a root file system (tar).
+
+    UNPACK reads the portable build from its standard input.
+    """
+    match step:
+        case Step.INSTALL_WSL:
+            return ("wsl.exe", "--install", "--no-distribution")
+        case Step.IMPORT:
+            return ("wsl.exe", "--import", DISTRIBUTION, folder, image, "--version", "2")
+        case Step.CONVERT:
+            return ("wsl.exe", "--set-version", DISTRIBUTION, "2")
+        case Step.UNPACK:
+            unpack = f"mkdir -p {HOME} && exec tar -C {HOME} --strip-components=1 -xJf -"
+            return ("wsl.exe", "-d", DISTRIBUTION, "-u", "root", "--exec", "/bin/sh", "-c", unpack)
+        case Step.READY:
+            return VERSION
+
+
+def gpus(output: bytes) -> tuple[Gpu, ...]:
+    """From `GPUS`; nvidia-smi counts in MiB."""
+    lines = (line.rsplit(",", 1) for line in text(output).splitlines())
+    return tuple(Gpu(name.strip(), int(memory) << 20) for name, memory in filter(_is_gpu, lines))
+
+
+def _is_gpu(fields: Sequence[str]) -> bool:
+    return len(fields) == 2 and fields[1].strip().isascii() and fields[1].strip().isdigit()
+
+
+def session(folder: str, module: str, arguments: Sequence[str]) -> list[str]:
+    """The command line that runs a module of core in the distribution, under the subreaper there.
+
+    `folder` is the session's in the distribution. Absolute paths of Windows among the arguments become those by which
+    Linux knows them.
+    """
+    python = ["python3", "-P", "-m"]
+    launch = [*python, "core.runtime.launch", f"{DATA}/compute", module, *map(linux_path, arguments)]
+    subreaper = ["/usr/bin/env", f"PYTHONPATH={HOME}/lib:{HOME}", *python, "core.system.subreaper", folder, "--"]
+    return ["wsl.exe", "-d", DISTRIBUTION, "--cd", HOME, "--exec", *subreaper, *launch]
+
+
+def linux_path(argument: str) -> str:
+    r"""`C:\Users\me` is /mnt/c/Users/me in WSL; whatever else it is stays as it is."""
+    path = PureWindowsPath(argument)
+    if not re.fullmatch("[A-Za-z]:", path.drive) or not path.is_absolute():
+        return argument
+    return "/".join(["/mnt", path.drive[0].lower(), *path.parts[1:]])
