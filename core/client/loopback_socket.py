@@ -5,15 +5,18 @@ with a line of each side that proves that it knows the secret, which itself is n
 program may have the port.
 """
 
-import asyncio
 import hmac
 import os
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
+
+if TYPE_CHECKING:
+    import asyncio
 
 HOST = "127.0.0.1"
 _HELLO_TIMEOUT = 5.0
@@ -82,13 +85,15 @@ def is_of_another_user(_path: Path) -> bool:
 
 
 async def serve(
-    client: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]], path: Path, limit: int
-) -> asyncio.Server:
+    client: "Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]", path: Path, limit: int
+) -> "asyncio.Server":
     """Listen for front ends, whose lines have at most `limit` bytes. Raises OSError."""
+    import asyncio  # for the engine alone: a short command connects without it
+
     listening = socket.create_server((HOST, 0))
     address = Address(listening.getsockname()[1], secrets.token_hex(32), os.getpid())
 
-    async def admit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def admit(reader: "asyncio.StreamReader", writer: "asyncio.StreamWriter") -> None:
         try:
             hello = await asyncio.wait_for(reader.readuntil(b"\n"), _HELLO_TIMEOUT)
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):

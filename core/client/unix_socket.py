@@ -1,11 +1,14 @@
 """The engine's socket on Linux and macOS: a Unix socket that only its owner may open."""
 
-import asyncio
 import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
 
 if sys.platform == "win32":
     raise ImportError("Python has no Unix sockets on Windows")
@@ -37,9 +40,11 @@ def is_of_another_user(path: Path) -> bool:
 
 
 async def serve(
-    client: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]], path: Path, limit: int
-) -> asyncio.Server:
+    client: "Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]", path: Path, limit: int
+) -> "asyncio.Server":
     """Listen for front ends, whose lines have at most `limit` bytes. Raises OSError."""
+    import asyncio  # for the engine alone: a short command connects without it
+
     # Other users may not connect, not even in the moment before a chmod.
     before = os.umask(0o177)
     try:
