@@ -88,6 +88,7 @@ class CollaborativeOptimizer(RunOptimizer):
 
     def follow(self) -> None:
         """Do what the collaboration asks for without adding samples: load state, join a round, step."""
+        self.tracker.report_rest()
         self.state_averager.step(apply_delayed_updates=True)
         if self._should_load_state_from_peers():
             self.load_state_from_peers()

@@ -7,7 +7,6 @@ from typing import Any
 from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
 from hivemind.p2p import PeerID
 from hivemind.utils import ValueWithExpiration, get_dht_time
-from hivemind.utils.performance_ema import PerformanceEMA
 
 from core.swarm.dht.progress.credible_progress import (
     Disbelief,
@@ -75,15 +74,17 @@ class SwarmProgressTracker(ProgressTracker):
         super().__init__(*args, start=False, **kwargs)
         self._local_public_key = own_subkey(self.dht.peer_id)
         self.should_report_progress, self._reported = GuardedEvent(), Reported()
-        self.performance_ema: PerformanceEMA = WorkingSpeed()
+        self.performance_ema: WorkingSpeed = WorkingSpeed()
         if start:
             self.start()
 
     @property
     def ready_to_update_epoch(self) -> bool:
-        if self._extrapolate:
-            return bool(super().ready_to_update_epoch)
         progress = self.global_progress
+        if self._extrapolate:
+            # Of an expected batch that nobody has begun, a round has nothing to average.
+            is_begun = self.local_progress.samples_accumulated > 0 or progress.samples_accumulated > 0
+            return bool(super().ready_to_update_epoch) and (is_begun or progress.epoch > self.local_progress.epoch)
         return bool(
             progress.epoch > self.local_progress.epoch or progress.samples_accumulated >= self.target_batch_size
         )
@@ -163,6 +164,23 @@ class SwarmProgressTracker(ProgressTracker):
         ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second, ema.timestamp = measured
         self.local_progress: LocalTrainingProgress = self._get_local_progress(epoch, samples)
         self._note_report()
+
+    def report_rest(self) -> None:
+        """Report the present speed if this peer rests for longer than the others expect.
+
+        They extrapolate the speed of before, and begin rounds of few samples, which cost a peer the processor time that
+        its next samples need.
+        """
+        told, step = self.local_progress, self.performance_ema.step
+        expected, now = self._reported, get_dht_time()
+        is_late = expected.promises_too_much(told.samples_accumulated, now, batch=self.target_batch_size, step=step)
+        if not step or self._held or self._round_began or not self._extrapolate or not is_late:
+            return
+        progress = self._get_local_progress(told.epoch, told.samples_accumulated)
+        self.local_progress = progress.copy(update={"samples_per_second": self.performance_ema.present})
+        self._note_report()
+        self.should_report_progress.allow()
+        self.should_report_progress.set()
 
     def _note_report(self) -> None:
         told = self.local_progress

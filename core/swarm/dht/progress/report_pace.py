@@ -39,6 +39,12 @@ class Reported:
         is_wrong = abs(samples - expected) > max(step / 2, _TOLERATED * batch)
         return waited >= LATEST or (waited >= _SOONEST and is_wrong)
 
+    def promises_too_much(self, samples: int, now: float, *, batch: int, step: int) -> bool:
+        """Whether the others count on more than a peer has that rests, and on more than the samples it is at."""
+        waited = now - self.at
+        surplus = self.samples + self.samples_per_second * waited - samples - step
+        return waited >= _SOONEST and surplus > max(step / 2, _TOLERATED * batch)
+
 
 class GuardedEvent(threading.Event):
     """That hivemind's reporter waits for: set only if a report was allowed before."""
@@ -64,6 +70,18 @@ class WorkingSpeed(PerformanceEMA):
 
     timestamp: float
     paused: bool
+    samples_per_second: float
+    step = 0
+    """Samples that came last."""
+
+    @property
+    def present(self) -> float:
+        """What the others may count on if nothing has come for a while: as if the next samples came now."""
+        return min(self.samples_per_second, self.step / max(time.perf_counter() - self.timestamp, 1e-6))
+
+    def update(self, task_size: float, interval: float | None = None) -> float:
+        self.step = int(task_size)
+        return float(super().update(task_size, interval))
 
     @contextmanager
     def pause(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ from hivemind.optim.progress_tracker import ProgressTracker
 from hivemind.utils import get_dht_time
 
 from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.dht.progress import progress_tracker
 from core.swarm.dht.progress.progress_tracker import SwarmProgressTracker
 from core.swarm.dht.signing_key import SigningKey
 from tests.swarm.installed import installed
@@ -176,6 +177,37 @@ def test_samples_are_reported_now_and_then_and_at_once_what_nobody_expects(swarm
     assert is_reported()  # the batch is full
     tracker.hold(True, 0)
     assert is_reported()  # it adds no more
+
+
+def test_a_peer_that_rests_tells_the_others_how_slow_it_has_become(
+    swarm: Swarm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracker = SwarmProgressTracker(swarm.dhts[1], RUN, TARGET, start=False)
+    now, since = get_dht_time(), time.perf_counter()
+    tracker.report_local_progress(5, 0)
+    tracker.performance_ema.update(task_size=8, interval=0.1)
+    tracker.report_local_progress(5, 8)
+    tracker.should_report_progress.clear()
+    monkeypatch.setattr(progress_tracker, "get_dht_time", lambda: now + 20.0)
+    monkeypatch.setattr(time, "perf_counter", lambda: since + 20.0)
+    tracker.report_rest()
+    assert tracker.should_report_progress.is_set()
+    assert tracker.local_progress.samples_per_second == pytest.approx(8 / 20, rel=0.1)
+    tracker.should_report_progress.clear()
+    tracker.report_rest()
+    assert not tracker.should_report_progress.is_set(), "now the others know"
+
+
+def test_no_round_begins_for_a_batch_that_is_expected_and_of_which_nobody_has_a_sample(swarm: Swarm) -> None:
+    tracker = SwarmProgressTracker(swarm.dhts[1], RUN, TARGET, start=False)
+    tracker.report_local_progress(5, 0)
+    tracker.global_progress.epoch, tracker.global_progress.samples_accumulated = 5, 0
+    tracker.global_progress.eta_next_epoch = get_dht_time() - 1.0
+    assert not tracker.ready_to_update_epoch
+    tracker.global_progress.samples_accumulated = 8
+    assert tracker.ready_to_update_epoch
+    tracker.global_progress.samples_accumulated, tracker.global_progress.epoch = 0, 6
+    assert tracker.ready_to_update_epoch, "the others have made it"
 
 
 def test_samples_that_others_compute_during_a_round_may_weigh_in_the_next_one(swarm: Swarm) -> None:

@@ -1,4 +1,5 @@
 import time
+from functools import partial
 
 import pytest
 
@@ -40,6 +41,25 @@ def test_a_round_between_two_microbatches_makes_nobody_faster(monkeypatch: pytes
         now += 1.0
         speed.update(task_size=8)
     assert speed.samples_per_second == pytest.approx(8 / 5)
+
+
+def test_who_rests_reports_it_when_the_others_expect_more_than_the_samples_it_is_at() -> None:
+    promises = partial(Reported(100, 4.0, at=50.0).promises_too_much, 100, step=STEP)
+    assert next(now for now in range(50, 70) if promises(float(now), batch=100)) == 54  # one and a half steps
+    assert next(now for now in range(50, 70) if promises(float(now), batch=BATCH)) == 55  # a step and 1 % of the batch
+    assert not Reported().promises_too_much(0, 1_790_000_000.0, batch=BATCH, step=STEP)
+
+
+@pytest.mark.parametrize(("waited", "present"), [(0.5, 8.0), (1.0, 8.0), (4.0, 2.0), (80.0, 0.1)])
+def test_the_present_speed_falls_while_nothing_comes(
+    monkeypatch: pytest.MonkeyPatch, waited: float, present: float
+) -> None:
+    speed = WorkingSpeed()
+    speed.update(task_size=8, interval=1.0)
+    came = speed.timestamp
+    monkeypatch.setattr(time, "perf_counter", lambda: came + waited)
+    assert speed.present == pytest.approx(present)
+    assert speed.samples_per_second == pytest.approx(8.0), "a rest is measured when the next samples come"
 
 
 def test_who_has_reported_nothing_reports() -> None:
