@@ -26,6 +26,8 @@ class Beside:
 
     def __init__(self, folder: Path) -> None:
         self.now = 1000.0
+        self._others = set(_children())
+        """Of tests before these, such as the helper of multiprocessing that ends with this process."""
         self._heard = folder / "heard.jsonl"
         self._script = folder / "trainer.json"
         self.script()
@@ -52,7 +54,7 @@ class Beside:
 
     def members(self) -> list[psutil.Process]:
         """The subreaper, the trainer and all that it started."""
-        return [child for child in psutil.Process().children(recursive=True) if _lives(child)]
+        return [child for child in _children() if child not in self._others and _lives(child)]
 
     def kill(self) -> None:
         """SIGKILL to the trainer; back when nothing is left of it."""
@@ -70,6 +72,10 @@ class Beside:
 
     def _lines(self) -> list[str]:
         return self._heard.read_text().splitlines() if self._heard.exists() else []
+
+
+def _children() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
 
 
 def _lives(process: psutil.Process) -> bool:
