@@ -2,6 +2,8 @@
 Unicode true
 Target amd64-unicode
 !include "MUI2.nsh"
+!include "FileFunc.nsh"
+!include "LogicLib.nsh"
 
 !define UNINSTALL_KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\Idlehive"
 !define CLASSES "Software\Classes"
@@ -37,7 +39,22 @@ VIAddVersionKey "LegalCopyright" "The Idlehive contributors, Apache-2.0"
 !insertmacro MUI_LANGUAGE "PortugueseBR"
 !insertmacro MUI_LANGUAGE "SimpChinese"
 
-; What runs ends in order: the session, the engine and its windows. Only folders that Idlehive itself made are deleted.
+; Folders of the same names may be somebody else's: a folder is Idlehive's, new or empty, or Idlehive gets one inside it.
+Function ChooseFolder
+  ${Do}
+    ${If} ${FileExists} "$INSTDIR\package.json"
+    ${AndIf} ${FileExists} "$INSTDIR\idlehive.ico"
+      ${Break}
+    ${EndIf}
+    ${DirState} "$INSTDIR" $0
+    ${If} $0 <> 1  ; 1: it has files
+      ${Break}
+    ${EndIf}
+    StrCpy $INSTDIR "$INSTDIR\Idlehive"
+  ${Loop}
+FunctionEnd
+
+; What runs ends in order: the session, the engine and its windows. What marks the folder as Idlehive's goes last.
 !macro EndAndDelete
   IfFileExists "$INSTDIR\idlehive" 0 +2
     nsExec::Exec '"$INSTDIR\python\python.exe" -I "$INSTDIR\idlehive" quit'
@@ -54,8 +71,10 @@ VIAddVersionKey "LegalCopyright" "The Idlehive contributors, Apache-2.0"
 !macroend
 
 Section "Idlehive"
+  Call ChooseFolder
   !insertmacro EndAndDelete
   SetOutPath "$INSTDIR"
+  File "${PAYLOAD}/package.json" "${PAYLOAD}/idlehive.ico"  ; first: they mark the folder, even if the rest fails
   File /r "${PAYLOAD}/*"
   WriteUninstaller "$INSTDIR\uninstall.exe"
   CreateShortcut "$SMPROGRAMS\Idlehive.lnk" "$INSTDIR\python\pythonw.exe" '-I "$INSTDIR\idlehive"' "$INSTDIR\idlehive.ico"

@@ -123,5 +123,30 @@ def test_it_installs_upgrades_and_removes(
         wine("wineboot", "-k")
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)  # Wine makes a whole Windows first
+@pytest.mark.skipif(WINE is None, reason="needs 64-bit Wine (Debian: wine64)")
+def test_in_a_folder_with_other_files_it_makes_one_of_its_own_and_deletes_nothing(
+    compiled: Callable[[str], Path],
+    wine: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+) -> None:
+    wine("wineboot", "-i")
+    try:
+        chosen = tmp_path / "wine/drive_c/work"
+        theirs = [chosen / name for name in ("app/main.js", "lib/a.txt", "resources/b.txt", "package.json")]
+        for path in theirs:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("a file of the volunteer's")
+        assert wine(str(compiled("1.2.3")), "/S", r"/D=C:\work").returncode == 0
+        assert [path.read_text() for path in theirs] == ["a file of the volunteer's"] * len(theirs)
+        assert (chosen / "Idlehive/resources/1.2.3").exists()
+        assert wine(str(compiled("1.3.0")), "/S").returncode == 0
+        assert (chosen / "Idlehive/resources/1.3.0").exists(), "an upgrade finds it again"
+        assert not (chosen / "Idlehive/Idlehive").exists()
+    finally:
+        wine("wineboot", "-k")
+
+
 def _windows(path: Path, tmp_path: Path) -> str:
     return "C:\\" + str(path.relative_to(tmp_path / "wine/drive_c")).replace("/", "\\")
