@@ -73,6 +73,23 @@ def test_every_number_has_the_plural_form_of_its_kind(code: str) -> None:
             assert set().union(*kinds.values()) == set(forms(message.string)), message.id
 
 
+@pytest.mark.parametrize("code", TRANSLATED)
+def test_a_form_that_stands_for_0_too_has_its_number(code: str) -> None:
+    """In French 0 and 1 share a form: with a literal 1 in it, nothing would be called one sample."""
+    rule = Locale.parse(code).plural_form
+    plurals = [each for each in translations.catalogue(code) if isinstance(each.id, tuple)]
+    if rule(0) == rule(1):
+        wrong = [
+            (each.id, form)
+            for each in plurals
+            for form in forms(each.string)
+            if set(FIELD.findall(form)) < set(FIELD.findall(each.id[1])) and each.id[0] not in NEVER_0
+        ]
+        assert wrong == []
+
+
+NEVER_0 = {"You are the only one filling this batch so far."}
+"""Texts whose count is at least 1."""
 NETWORK = Message("network", {"reach": Message("online"), "cost": Message("network_not_metered")})
 IN_GERMAN = {
     "Online; das Netzwerk ist nicht getaktet.": NETWORK,
