@@ -9,6 +9,10 @@ from PySide6.QtNetwork import QAbstractSocket, QLocalSocket, QTcpSocket
 from app.link import engine_process
 from core.client.loopback_socket import HOST, Address
 
+_PROOF_MS = 2000
+"""The longest that the engine takes to prove itself; after a crash, a silent program may have its port."""
+_LONGEST_PROOF = 256
+
 
 class UnixSocket(QLocalSocket):
     """`opened`: the engine is there. `failed`: it cannot be reached; its end is `disconnected`."""
@@ -52,14 +56,17 @@ class LoopbackSocket(QTcpSocket):
         super().__init__(parent)
         self._address: Address | None = None
         self._expected = b""
-        """The engine's proof, until it came."""
+        """The engine's proof."""
+        self._proved = False
+        self._patience = QTimer(self, singleShot=True, interval=_PROOF_MS)
+        self._patience.timeout.connect(self._give_up)
         self.connected.connect(self._greet)
         self.readyRead.connect(self._check)
         self.errorOccurred.connect(self._on_error)
 
     @property
     def is_open(self) -> bool:
-        return self.state() is QAbstractSocket.SocketState.ConnectedState and not self._expected
+        return self.state() is QAbstractSocket.SocketState.ConnectedState and self._proved
 
     @property
     def is_idle(self) -> bool:
@@ -67,11 +74,14 @@ class LoopbackSocket(QTcpSocket):
 
     def call(self, path: Path) -> None:
         """Connect to the engine that has written its address to this path."""
+        self._proved = False
         try:
             self._address = Address.read(path)
         except OSError:
             QTimer.singleShot(0, self, self.failed.emit)
         else:
+            self.setReadBufferSize(_LONGEST_PROOF)
+            self._patience.start()
             self.connectToHost(HOST, self._address.port)
 
     def engine_pid(self) -> int | None:
@@ -79,7 +89,7 @@ class LoopbackSocket(QTcpSocket):
         return self._address.process if self._address and self.is_open else None
 
     def canReadLine(self) -> bool:  # noqa: N802 - Qt's name
-        return not self._expected and super().canReadLine()
+        return self._proved and super().canReadLine()
 
     def _greet(self) -> None:
         if self._address:
@@ -87,16 +97,24 @@ class LoopbackSocket(QTcpSocket):
             self.write(hello)
 
     def _check(self) -> None:
-        if self._expected and super().canReadLine():
-            proved, self._expected = self.readLine().data() == self._expected, b""
-            if proved:
-                self.opened.emit()
-            else:
-                self.abort()
-                self.failed.emit()
+        if self._proved or not super().canReadLine():
+            return
+        self._proved = self.readLine().data() == self._expected
+        if self._proved:
+            self.setReadBufferSize(0)
+            self.opened.emit()
+        else:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Leave the stranger; only `failed` says so, since `disconnected` is the end of an engine."""
+        if not self._proved and not self.is_idle:
+            self.blockSignals(True)
+            self.abort()
+            self.blockSignals(False)
+            self.failed.emit()
 
     def _on_error(self, error: QAbstractSocket.SocketError) -> None:
-        self._expected = b""
         if error is not QAbstractSocket.SocketError.RemoteHostClosedError:
             self.failed.emit()
 

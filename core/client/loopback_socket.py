@@ -9,6 +9,7 @@ import hmac
 import os
 import secrets
 import socket
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ HOST = "127.0.0.1"
 _HELLO_TIMEOUT = 5.0
 """Seconds that the engine waits for the first line."""
 _LONGEST_HELLO = 256
+_STRANGER = "another program has the engine's port"
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -60,23 +62,39 @@ def connect(path: Path, timeout: float) -> socket.socket:
     """A connection to the engine; `timeout` in seconds for it and every answer.
 
     Raises:
-        FileNotFoundError, NotADirectoryError, ConnectionRefusedError: none is running.
-        OSError: it cannot be reached, or does not answer.
+        FileNotFoundError, NotADirectoryError, ConnectionRefusedError: none is running, or nothing that proves in time
+            that it is the engine.
+        OSError: it cannot be reached.
     """
     address = Address.read(path)
-    connection = socket.create_connection((HOST, address.port), timeout)
+    hello, expected = address.hello()
     try:
-        hello, expected = address.hello()
+        connection = socket.create_connection((HOST, address.port), timeout)
+    except TimeoutError:
+        raise ConnectionRefusedError(_STRANGER) from None
+    try:
         connection.sendall(hello)
-        answer = bytearray()
-        while len(answer) < len(expected) and (data := connection.recv(len(expected) - len(answer))):
-            answer += data
-        if not hmac.compare_digest(answer, expected):
-            raise ConnectionRefusedError("another program has the engine's port")
+        proved = hmac.compare_digest(_received(connection, len(expected), timeout), expected)
     except OSError:
+        proved = False
+    if not proved:
         connection.close()
-        raise
+        raise ConnectionRefusedError(_STRANGER)
+    connection.settimeout(timeout)
     return connection
+
+
+def _received(connection: socket.socket, length: int, timeout: float) -> bytes:
+    """Up to `length` bytes, in `timeout` seconds for all of them: whoever sends one at a time does not prolong it."""
+    deadline = time.monotonic() + timeout
+    received = bytearray()
+    while len(received) < length and (left := deadline - time.monotonic()) > 0:
+        connection.settimeout(left)
+        data = connection.recv(length - len(received))
+        if not data:
+            break
+        received += data
+    return bytes(received)
 
 
 def is_of_another_user(_path: Path) -> bool:

@@ -5,6 +5,7 @@ import contextlib
 import socket
 import stat
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +96,30 @@ def test_who_does_not_know_the_secret_is_disconnected(echo: Path, said: bytes) -
 def test_another_program_on_the_port_is_not_taken_for_the_engine(path: Path, says: bytes) -> None:
     with stranger(path, says), pytest.raises(ConnectionRefusedError):
         loopback_socket.connect(path, 5.0)
+
+
+@pytest.mark.parametrize("says", [b"", b"0"])
+def test_a_program_that_is_silent_or_sends_single_bytes_is_left_in_time(path: Path, says: bytes) -> None:
+    left = threading.Event()
+    with socket.create_server((HOST, 0)) as listening:
+        path.write_bytes(msgspec.json.encode(Address(listening.getsockname()[1], "secret", 1)))
+
+        def drip() -> None:
+            connection, _ = listening.accept()
+            with connection, contextlib.suppress(OSError):
+                while not left.wait(0.05):
+                    connection.sendall(says)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        begun = time.monotonic()
+        try:
+            with pytest.raises(ConnectionRefusedError):
+                loopback_socket.connect(path, 0.5)
+        finally:
+            left.set()
+            thread.join()
+        assert time.monotonic() - begun < 2.0, "65 single bytes take 3.25 seconds"
 
 
 def test_the_secret_is_never_sent() -> None:

@@ -20,6 +20,15 @@ from tests.fakes.loopback_engine import COMMAND
 ROOT = Path(__file__).parents[3]
 
 
+def listening_at(profile: Profile) -> QTcpServer:
+    """Another program that has the port of an engine that crashed."""
+    profile.prepare()
+    stranger = QTcpServer()
+    assert stranger.listen(QHostAddress(HOST))
+    profile.socket.write_bytes(msgspec.json.encode(Address(stranger.serverPort(), "secret", 1)))
+    return stranger
+
+
 def test_the_window_starts_an_engine_follows_it_and_ends_it(
     profile: Profile, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,10 +52,7 @@ def test_nothing_is_sent_to_another_program_on_the_port(
     profile: Profile, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_link, "EngineSocket", LoopbackSocket)
-    profile.prepare()
-    stranger = QTcpServer()
-    assert stranger.listen(QHostAddress(HOST))
-    profile.socket.write_bytes(msgspec.json.encode(Address(stranger.serverPort(), "secret", 1)))
+    stranger = listening_at(profile)
     link = EngineLink(profile)
     link._connect()
     qtbot.waitUntil(stranger.hasPendingConnections)
@@ -60,6 +66,41 @@ def test_nothing_is_sent_to_another_program_on_the_port(
     qtbot.waitUntil(lambda: link.state is Link.GONE)
     assert not other.bytesAvailable()
     link.close()
+    stranger.close()
+
+
+def test_a_silent_program_on_the_port_is_left_and_an_engine_started(
+    profile: Profile, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Profile] = []
+    monkeypatch.setattr(engine_link, "EngineSocket", LoopbackSocket)
+    monkeypatch.setattr(engine_link, "ensure_engine", started.append)
+    stranger = listening_at(profile)
+    link = EngineLink(profile)
+    states: list[Link] = []
+    link.link_changed.connect(lambda state, _: states.append(state))
+    link.open()
+    qtbot.waitUntil(lambda: started == [profile], timeout=5000)
+    assert Link.GONE not in states
+    link.close()
+    stranger.close()
+
+
+def test_a_program_that_hangs_up_before_its_proof_was_never_the_engine(profile: Profile, qtbot: QtBot) -> None:
+    stranger = listening_at(profile)
+    connection = LoopbackSocket()
+    was_open: list[bool] = []
+    connection.errorOccurred.connect(lambda _: was_open.append(connection.is_open))
+    connection.call(profile.socket)
+    qtbot.waitUntil(stranger.hasPendingConnections)
+    other = stranger.nextPendingConnection()
+    other.write(b"x" * 1000)
+    qtbot.waitUntil(lambda: connection.bytesAvailable() > 0)
+    assert connection.bytesAvailable() <= 256, "more is not read before the proof"
+    other.close()
+    with qtbot.waitSignal(connection.failed):  # what was sent before is not read to its end
+        pass
+    assert True not in was_open
     stranger.close()
 
 
