@@ -5,12 +5,15 @@ are the wire between engine and session, so nothing else has to be forwarded. Th
 decides what comes next, and has the command lines (Microsoft's "Basic commands for WSL"). Pure.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import PureWindowsPath
 
+WSL = str(PureWindowsPath(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "wsl.exe"))
+"""With its folder: Windows looks for a bare name in the current folder first."""
 DISTRIBUTION = "Idlehive"
 HOME = "/opt/idlehive"
 """The portable build inside the distribution."""
@@ -74,11 +77,11 @@ def next_step(status: int | None, known: Sequence[Distribution], *, unpacked: bo
     return Step.READY if unpacked else Step.UNPACK
 
 
-STATUS = ("wsl.exe", "--status")
-LIST = ("wsl.exe", "--list", "--verbose")
-VERSION = ("wsl.exe", "-d", DISTRIBUTION, "--exec", f"{HOME}/idlehive", "--version")
+STATUS = (WSL, "--status")
+LIST = (WSL, "--list", "--verbose")
+VERSION = (WSL, "-d", DISTRIBUTION, "--exec", f"{HOME}/idlehive", "--version")
 GPUS = (
-    "wsl.exe", "-d", DISTRIBUTION, "--exec", "/usr/lib/wsl/lib/nvidia-smi",
+    WSL, "-d", DISTRIBUTION, "--exec", "/usr/lib/wsl/lib/nvidia-smi",
     "--query-gpu=name,memory.total", "--format=csv,noheader,nounits",
 )  # fmt: skip
 """Fails where no GPU is passed through."""
@@ -91,14 +94,14 @@ def command(step: Step, folder: str, image: str) -> tuple[str, ...]:
     """
     match step:
         case Step.INSTALL_WSL:
-            return ("wsl.exe", "--install", "--no-distribution")
+            return (WSL, "--install", "--no-distribution")
         case Step.IMPORT:
-            return ("wsl.exe", "--import", DISTRIBUTION, folder, image, "--version", "2")
+            return (WSL, "--import", DISTRIBUTION, folder, image, "--version", "2")
         case Step.CONVERT:
-            return ("wsl.exe", "--set-version", DISTRIBUTION, "2")
+            return (WSL, "--set-version", DISTRIBUTION, "2")
         case Step.UNPACK:
             unpack = f"mkdir -p {HOME} && exec tar -C {HOME} --strip-components=1 -xJf -"
-            return ("wsl.exe", "-d", DISTRIBUTION, "-u", "root", "--exec", "/bin/sh", "-c", unpack)
+            return (WSL, "-d", DISTRIBUTION, "-u", "root", "--exec", "/bin/sh", "-c", unpack)
         case Step.READY:
             return VERSION
 
@@ -122,7 +125,7 @@ def session(folder: str, module: str, arguments: Sequence[str]) -> list[str]:
     python = ["python3", "-P", "-m"]
     launch = [*python, "core.runtime.launch", f"{DATA}/compute", module, *map(linux_path, arguments)]
     subreaper = ["/usr/bin/env", f"PYTHONPATH={HOME}/lib:{HOME}", *python, "core.system.subreaper", folder, "--"]
-    return ["wsl.exe", "-d", DISTRIBUTION, "--cd", HOME, "--exec", *subreaper, *launch]
+    return [WSL, "-d", DISTRIBUTION, "--cd", HOME, "--exec", *subreaper, *launch]
 
 
 def linux_path(argument: str) -> str:

@@ -1,5 +1,7 @@
 """Sessions on Windows: what wsl.exe says is read, and what comes next is decided, without Windows."""
 
+from pathlib import PureWindowsPath
+
 import pytest
 
 from core.client import wsl
@@ -53,9 +55,15 @@ def test_one_step_follows_the_other(
 
 def test_each_step_leads_to_the_next() -> None:
     commands = {step: wsl.command(step, r"C:\Users\me\wsl", r"C:\root.tar") for step in Step}
-    assert all(command[0] == "wsl.exe" for command in commands.values())
+    assert all(command[0] == wsl.WSL for command in commands.values())
     assert len(set(commands.values())) == len(Step)
     assert commands[Step.IMPORT][2:5] == ("Idlehive", r"C:\Users\me\wsl", r"C:\root.tar")
+
+
+def test_no_program_of_the_current_folder_is_run_instead() -> None:
+    assert PureWindowsPath(wsl.WSL) == PureWindowsPath(r"C:\Windows\System32\wsl.exe")
+    for command in (wsl.STATUS, wsl.LIST, wsl.VERSION, wsl.GPUS):
+        assert command[0] == wsl.WSL
 
 
 def test_gpus_that_are_passed_through_are_read() -> None:
@@ -82,7 +90,7 @@ def test_only_absolute_paths_of_a_drive_are_translated(windows: str, linux: str)
 
 def test_a_session_runs_under_the_subreaper_in_the_distribution() -> None:
     command = wsl.session("/tmp/session-1", "core.host", ["--state", r"C:\p\state"])
-    assert command[:4] == ["wsl.exe", "-d", "Idlehive", "--cd"]
+    assert command[:4] == [wsl.WSL, "-d", "Idlehive", "--cd"]
     under, program = command[: command.index("--")], command[command.index("--") + 1 :]
     assert under[-2:] == ["core.system.subreaper", "/tmp/session-1"]
     assert program[-4:] == ["/var/lib/idlehive/compute", "core.host", "--state", "/mnt/c/p/state"]
