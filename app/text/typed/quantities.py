@@ -118,8 +118,9 @@ def _read(text: str, factors: Mapping[str, float]) -> float | None:
     factor = factors.get(units.in_english(found[2].strip()).lower()) if found else None
     if found is None or factor is None:
         return None
-    # 1,500 may be one and a half or fifteen hundred.
-    if re.fullmatch(r"[0-9]+,[0-9]{3}", found[1]) and region.current().decimal_mark != ",":
+    # 1,500 may be one and a half or fifteen hundred, and so may 1.500 where the decimal mark is a comma.
+    grouped = r"[1-9][0-9]{0,2}\.[0-9]{3}" if region.current().decimal_mark == "," else "[0-9]+,[0-9]{3}"
+    if re.fullmatch(grouped, found[1]):
         return None
     return float(found[1].replace(",", ".")) * factor
 

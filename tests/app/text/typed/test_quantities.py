@@ -1,5 +1,6 @@
 """Quantities as they are written and read."""
 
+from collections.abc import Iterator
 from typing import get_args
 
 import pytest
@@ -18,6 +19,14 @@ HIGHEST: dict[Unit, int] = {"time": 1439, "day": 28}
 RATE = Number("bytes/s", 0, 10**12, 0, zero="unlimited", least=16_000)
 PERCENT = Number("percent", 5, 100, 80)
 NUMBERS = {name: each.type for name, each in PREFERENCES.items() if isinstance(each.type, Number)}
+
+
+@pytest.fixture
+def decimal_comma() -> Iterator[None]:
+    before = region.current()
+    region.use(region.Region(decimal_mark=",", group="."))
+    yield
+    region.use(before)
 
 
 def plain(text: str) -> str:
@@ -97,6 +106,19 @@ def test_what_cannot_be_read_is_answered_with_an_example(text: str, unit: Unit, 
     assert plain(messages.sentence(refused.value.message)) == f"“{text}” cannot be read. Write for example {example}."
 
 
+@pytest.mark.usefixtures("decimal_comma")
+@pytest.mark.parametrize("text", ["1.000 GB", "20.500 GB", "1.000.000 GB"])
+def test_points_between_thousands_are_not_taken_for_decimal_marks(text: str) -> None:
+    with pytest.raises(UsageError, match="value_unclear"):
+        quantities.parse(text, any_of("bytes"))
+
+
+@pytest.mark.usefixtures("decimal_comma")
+@pytest.mark.parametrize(("text", "value"), [("1,500 GB", 1_500_000_000), ("1.5 GB", 1_500_000_000), ("0.125 kB", 125)])
+def test_both_decimal_marks_are_read_where_they_are_clear(text: str, value: int) -> None:
+    assert quantities.parse(text, any_of("bytes")) == value
+
+
 @pytest.mark.parametrize("text", ["8 Mb/s", "8mb/s"])
 def test_a_rate_that_may_mean_bits_or_bytes_is_not_guessed(text: str) -> None:
     with pytest.raises(UsageError, match="rate_ambiguous"):
@@ -158,11 +180,7 @@ def test_a_value_is_written_in_the_unit_in_which_it_is_short(value: int, number:
     assert plain(quantities.write(value, number)) == text
 
 
+@pytest.mark.usefixtures("decimal_comma")
 def test_decimals_are_written_and_read_as_the_region_has_them() -> None:
-    before = region.current()
-    region.use(region.Region(decimal_mark=",", group="."))
-    try:
-        assert quantities.write(187_500, RATE) == "1,5 Mbit/s"
-        assert quantities.parse("1,125 Mbit/s", RATE) == 140_625
-    finally:
-        region.use(before)
+    assert quantities.write(187_500, RATE) == "1,5 Mbit/s"
+    assert quantities.parse("1,125 Mbit/s", RATE) == 140_625
