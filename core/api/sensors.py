@@ -30,6 +30,6 @@ class SensorInfo(msgspec.Struct, frozen=True):
     """All sources in order of trust."""
 
     @property
-    def source(self) -> str | None:
-        """The source in use; two if a sensor needs both."""
-        return " and ".join(attempt.source for attempt in self.tried if attempt.outcome == IN_USE) or None
+    def in_use(self) -> tuple[str, ...]:
+        """The sources in use; two if a sensor needs both, none if none answers."""
+        return tuple(attempt.source for attempt in self.tried if attempt.outcome == IN_USE)

@@ -25,6 +25,8 @@ _REST = 30.0
 
 _ABSENT = ("org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner")
 
+_MISSING = {"SESSION": Message("session_bus_missing"), "SYSTEM": Message("system_bus_missing")}
+
 
 class Bus:
     """The session or the system bus, connected on first use. Not thread-safe."""
@@ -35,7 +37,7 @@ class Bus:
         self._kind: Literal["SESSION", "SYSTEM"] = kind
         self._connection: DBusConnection | None = None
         self._rests_until = 0.0
-        self._failure = Message("bus_missing", {"bus": kind.lower()})
+        self._failure = _MISSING[kind]
         self._told_by: tuple[str, ...] = ()
 
     def listen_to(self, service: str) -> None:
@@ -94,7 +96,7 @@ class Bus:
             raise self._give_up(Message("service_silent", {"service": service})) from None
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             _log.debug("The %s bus cannot be used: %r", self._kind.lower(), error)
-            raise self._give_up(Message("bus_missing", {"bus": self._kind.lower()})) from None
+            raise self._give_up(_MISSING[self._kind]) from None
         if reply.header.message_type is MessageType.error:
             name = reply.header.fields.get(HeaderFields.error_name, "error")
             if name in _ABSENT:

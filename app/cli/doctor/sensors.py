@@ -8,6 +8,7 @@ from app.cli.console.connection import running
 from app.cli.doctor.checks import PATIENCE, Finding
 from app.text.i18n import N_, tr, translate
 from app.text.messages import sentence
+from app.text.sensors import in_use, source
 from core.api.errors import IdlehiveError
 from core.api.sensors import IN_USE, NOT_NEEDED, GetSensors, SensorInfo
 from core.client.installation import core_command, core_environment
@@ -45,10 +46,11 @@ def _read_apart() -> list[SensorInfo]:
 
 
 def _finding(sensor: SensorInfo) -> Finding:
-    source = " " + tr("Source: {source}.", source=sensor.source) if sensor.source else ""
+    used = in_use(sensor)
+    read = " " + tr("Source: {source}.", source=used) if used else ""
     others = "; ".join(
-        f"{each.source}: {sentence(each.outcome)}" for each in sensor.tried if each.outcome not in _SILENT
+        f"{source(each.source)}: {sentence(each.outcome)}" for each in sensor.tried if each.outcome not in _SILENT
     )
     tried = " " + tr("Tried: {others}.", others=others) if others else ""
     advice = "" if sensor.known else translate(_ADVICE.get(sensor.name, ""))
-    return Finding(sensor.name, "ok" if sensor.known else "warn", f"{sentence(sensor.value)}{source}{tried}", advice)
+    return Finding(sensor.name, "ok" if sensor.known else "warn", f"{sentence(sensor.value)}{read}{tried}", advice)

@@ -173,7 +173,8 @@ WORDINGS = {
     "sleep_unannounced": N_(
         "The computer does not announce sleep; the session starts again when the clock shows that it has slept."
     ),
-    "bus_missing": N_("no {bus} bus"),
+    "session_bus_missing": N_("no session bus"),
+    "system_bus_missing": N_("no system bus"),
     "bus_gone": N_("the system bus is gone"),
     "service_silent": N_("{service} does not answer"),
     "service_not_running": N_("not running"),

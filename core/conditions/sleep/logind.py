@@ -41,13 +41,13 @@ class Logind(Announcer):
             self._connection.filter(MatchRule(**signal), queue=self._signals)
         except (OSError, RuntimeError, ValueError, KeyError, TimeoutError) as error:
             _log.debug("logind cannot be used: %r", error)
-            raise NotAvailable("bus_missing", bus="system") from None
+            raise NotAvailable("system_bus_missing") from None
         self.delay_sleep()
         return self._is_near()
 
     def wait(self, seconds: float) -> bool | None:
         if self._connection is None:
-            raise NotAvailable("bus_missing", bus="system")
+            raise NotAvailable("system_bus_missing")
         try:
             return bool(self._connection.recv_until_filtered(self._signals, timeout=seconds).body[0])
         except TimeoutError:
@@ -89,7 +89,7 @@ class Logind(Announcer):
         from jeepney import MessageType
 
         if self._connection is None:
-            raise NotAvailable("bus_missing", bus="system")
+            raise NotAvailable("system_bus_missing")
         try:
             reply = self._connection.send_and_get_reply(message, timeout=TIMEOUT)
         except (OSError, RuntimeError, ValueError) as error:

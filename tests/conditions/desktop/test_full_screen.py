@@ -72,11 +72,11 @@ def test_a_game_is_seen_although_the_display_is_not(bus: PrivateBus, clock: Cloc
     both = sensor(clock)
     assert both.read() == FullScreen(GAME)
     info = both.info()
-    assert (info.known, info.source, info.value) == (True, "GameMode", Message("screen", {"what": GAME}))
+    assert (info.known, info.in_use, info.value) == (True, ("GameMode",), Message("screen", {"what": GAME}))
     assert [attempt.outcome for attempt in info.tried] == [Message("variable_missing", {"variable": "DISPLAY"}), IN_USE]
 
 
 def test_nobody_to_ask_is_told_and_stands_against_nothing(clock: Clock) -> None:
     blind = sensor(clock)
     assert blind.read() == FullScreen()
-    assert (blind.info().known, blind.info().source) == (False, None)
+    assert (blind.info().known, blind.info().in_use) == (False, ())

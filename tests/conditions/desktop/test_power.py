@@ -31,9 +31,9 @@ def test_the_desktops_service_tells_supply_and_level(bus: PrivateBus, clock: Clo
     fill(service, 61.7)
     sensor = PowerSensor([UPower(Bus("SYSTEM"))], clock)
     assert sensor.read() == Power(on_battery=True, level=62)
-    assert (sentence(sensor.info().value), sensor.info().source) == (
+    assert (sentence(sensor.info().value), sensor.info().in_use) == (
         f"On battery, battery {percent(0.62)} full.",
-        "UPower",
+        ("UPower",),
     )
     service.set(PATH, UPOWER, OnBattery=("b", False))
     assert sensor.read() == Power(on_battery=False, level=62)
@@ -61,7 +61,7 @@ def test_the_system_is_asked_where_there_is_no_service(
     monkeypatch.setattr(psutil, "sensors_battery", lambda: battery, raising=False)
     sensor = PowerSensor([UPower(Bus("SYSTEM")), System()], clock)
     assert sensor.read() == power
-    assert sensor.info().source == "system"
+    assert sensor.info().in_use == ("system",)
 
 
 def test_a_gauge_that_wavers_while_the_battery_empties_only_falls(clock: Clock) -> None:

@@ -187,17 +187,17 @@ class TestWhichCounts:
         screen_saver(bus, 500)
         presence = sensor(clock)
         presence.read()
-        assert presence.info().source == "X11"
+        assert presence.info().in_use == ("X11",)
         mutter(bus, 7000)
         clock.now += RETRY
         assert presence.read() == Presence(clock.now - 7)
-        assert (presence.info().source, outcome(presence, "X11")) == ("Mutter", "not needed")
+        assert (presence.info().in_use, outcome(presence, "X11")) == (("Mutter",), "not needed")
 
     def test_without_any_source_it_is_unknown_and_every_attempt_is_told(self, clock: Clock) -> None:
         presence = sensor(clock)
         assert presence.read() == Presence(None)
         info = presence.info()
-        assert (info.known, info.source) == (False, None)
+        assert (info.known, info.in_use) == (False, ())
         assert outcome(presence, "X11") == "no DISPLAY"
         assert outcome(presence, "Wayland (ext-idle-notify)") == "no WAYLAND_DISPLAY"
         assert outcome(presence, "logind").startswith("no system bus")

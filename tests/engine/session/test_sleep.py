@@ -113,7 +113,7 @@ def test_doctor_says_who_tells_of_sleep(login: Login, engine: RunningEngine) -> 
     engine.start()
     wait_for(login.inhibitors)
     info = next(sensor for sensor in engine.ask(GetSensors(), list[SensorInfo]) if sensor.name == "sleep")
-    assert info.source == "logind"
+    assert info.in_use == ("logind",)
 
 
 @pytest.mark.slow
