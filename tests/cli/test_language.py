@@ -103,7 +103,7 @@ def test_json_is_the_same_in_every_language(engine: ScriptedEngine, run_cli: Run
 def test_a_value_may_be_typed_as_english_and_as_the_language_write_it(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.answer(SetPreference, info("cache_size", 1_500_000_000))
     for typed in ("1.5GB", "1,5 GB"):
-        assert run_cli("limits", "set", "cache_size", typed, **GERMAN).stdout == "cache_size ist jetzt 1,5 GB.\n"
+        assert run_cli("limits", "set", "cache_size", typed, **GERMAN).stdout == "cache_size: jetzt „1,5 GB“.\n"
     run_cli("limits", "set", "threads", "automatic", **GERMAN)
     run_cli("limits", "set", "threads", "automatisch", **GERMAN)
     assert [each.value for each in engine.received(SetPreference)] == [1_500_000_000, 1_500_000_000, 0, 0]
