@@ -104,9 +104,12 @@ def _unpacked(shard: Path, column: Any) -> int:
     Raises:
         WorldError: few bytes of a page can stand for much text.
     """
+    if column.num_values <= 0:
+        return 0
+    size, begin = 0, column.data_page_offset
     # As Arrow finds the first page.
-    begins = [column.data_page_offset, column.dictionary_page_offset if column.has_dictionary_page else 0]
-    size, begin = 0, min(begin for begin in begins if begin)
+    if column.has_dictionary_page and 0 < column.dictionary_page_offset < begin:
+        begin = column.dictionary_page_offset
     try:
         with shard.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             for number, page in enumerate(pages(content, begin, column.total_compressed_size)):

@@ -8,11 +8,16 @@ import mmap
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-_UNPACKED, _PACKED = 2, 3
+_KIND, _UNPACKED, _PACKED = 1, 2, 3
 """Fields of a page's header."""
-_ENCODINGS = {5: 2, 7: 2, 8: 4}
-"""Field of the header of a kind of page (data, dictionary, data of version 2), and that of the encoding in it."""
+_ENCODINGS = {0: (5, 2), 2: (7, 2), 3: (8, 4)}
+"""By kind of page (data, dictionary, data of version 2): the field with its own header, and the encoding's in that."""
+_LARGEST_HEADER = 1 << 16
+"""Bytes."""
 _DEEPEST = 8
+_MOST_FIELD = (1 << 15) - 1
+_INT = 1 << 31
+"""Arrow cuts larger numbers of 32 bits off, so it would read others."""
 
 
 class Page(NamedTuple):
@@ -26,47 +31,55 @@ def pages(content: mmap.mmap, begin: int, size: int) -> Iterator[Page]:
     """The pages in `size` bytes from `begin` on.
 
     Raises:
-        ValueError, IndexError: there is something else.
+        ValueError, KeyError, TypeError: there is something else.
     """
-    reader, end = _Reader(content, begin), begin + size
-    while reader.at < end:
+    at, end = begin, begin + size
+    if not 0 <= begin <= end <= len(content):
+        raise ValueError("a column outside of the file")
+    while at < end:
+        reader = _Reader(content, at, min(end, at + _LARGEST_HEADER))
         header = reader.struct()
-        kinds = [header[kind][field] for kind, field in _ENCODINGS.items() if kind in header]
         if header[_PACKED] < 0 or header[_UNPACKED] < 0:
             raise ValueError("a page has less than nothing")
-        yield Page(header[_UNPACKED], kinds[0] if kinds else None)
-        reader.at += header[_PACKED]
+        own = _ENCODINGS.get(header[_KIND])
+        yield Page(header[_UNPACKED], header[own[0]][own[1]] if own else None)
+        at = reader.at + header[_PACKED]
+    if at != end:
+        raise ValueError("a page ends after its column")
 
 
 class _Reader:
-    """Reads one value after the other from `at` on."""
+    """Reads one value after the other from `at` on, and nothing from `end` on."""
 
-    def __init__(self, content: mmap.mmap, at: int) -> None:
-        self._content, self.at = content, at
+    def __init__(self, content: mmap.mmap, at: int, end: int) -> None:
+        self._content, self.at, self._end = content, at, end
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """Values by the number of their field."""
-        if depth > _DEEPEST:
-            raise ValueError("nested too deeply")
         values, field = dict[int, Any](), 0
         while head := self._byte():
             field = field + (head >> 4) if head >> 4 else self._number()
+            if not 0 < field <= _MOST_FIELD or field in values:
+                raise ValueError("a field has no number of its own")
             values[field] = self._value(head & 15, depth)
         return values
 
     def _value(self, kind: int, depth: int) -> Any:
+        if depth > _DEEPEST:
+            raise ValueError("nested too deeply")
         match kind:
             case 1 | 2:
                 return kind == 1
             case 3:
                 return self._byte()
-            case 4 | 5 | 6:
+            case 5:
+                return self._int()
+            case 4 | 6:
                 return self._number()
             case 7:
-                self.at += 8
+                self._skip(8)
             case 8:
-                size = self._unsigned()
-                self.at += size
+                self._skip(self._unsigned())
             case 9 | 10:
                 self._list(depth)
             case 12:
@@ -78,9 +91,17 @@ class _Reader:
     def _list(self, depth: int) -> None:
         head = self._byte()
         count = head >> 4 if head >> 4 < 15 else self._unsigned()
+        if count > self._end - self.at:
+            raise ValueError("a list is too long")
         for _ in range(count):
             # In a list, truth has a byte of its own.
             self._value(3 if head & 15 in {1, 2} else head & 15, depth + 1)
+
+    def _int(self) -> int:
+        value = self._number()
+        if not -_INT <= value < _INT:
+            raise ValueError("a number is too large")
+        return value
 
     def _number(self) -> int:
         value = self._unsigned()
@@ -96,6 +117,10 @@ class _Reader:
         raise ValueError("a number is too long")
 
     def _byte(self) -> int:
-        byte = self._content[self.at]
-        self.at += 1
-        return byte
+        self._skip(1)
+        return self._content[self.at - 1]
+
+    def _skip(self, size: int) -> None:
+        if size > self._end - self.at:
+            raise ValueError("a header is too large")
+        self.at += size

@@ -163,3 +163,21 @@ def test_a_page_whose_header_is_damaged_is_refused(tmp_path: Path) -> None:
         path.write_bytes(content[:begin] + damage + content[begin + len(damage) :])
         with pytest.raises(WorldError, match="shard_not_readable"):
             list(source_for(ParquetData((File("a", "0" * 64, 1),), field="body")).samples(path, 0))
+
+
+def test_a_footer_without_the_place_of_the_first_page_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere.parquet"
+    parquet.write_table(pa.table({"body": ["text"]}), path, use_dictionary=False)
+    content = path.read_bytes()
+    assert content.count(b"\x26\x08\x3c") == 1, "the offset in the footer"
+    path.write_bytes(content.replace(b"\x26\x08\x3c", b"\x26\x00\x3c"))
+    assert parquet.ParquetFile(path).metadata.row_group(0).column(0).data_page_offset == 0
+    with pytest.raises(ManifestError, match="shard_not_readable"):
+        SOURCE.check(path)
+
+
+def test_a_file_without_rows_has_no_texts(tmp_path: Path) -> None:
+    path = tmp_path / "empty.parquet"
+    with parquet.ParquetWriter(path, pa.schema([("body", pa.string())])) as writer:
+        writer.write_table(writer.schema.empty_table())
+    assert list(once(SOURCE, path)) == []
