@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from core.api.decoding import decode
 from core.api.project.data import CaptionedCodesData
 from core.learning.data.json_lines import Lines
 
@@ -30,6 +31,6 @@ class CaptionedCodesSource(Lines):
 
     def sample(self, line: bytes) -> CaptionedCodes | None:
         try:
-            return _DECODER.decode(line)
+            return decode(_DECODER, line)
         except msgspec.DecodeError:
             return None

@@ -6,9 +6,11 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from core.api.decoding import decode
 from core.api.project.data import Compression, JsonLinesData
 from core.learning.data.unpacking import PackedBlocks
 
+_DECODER = msgspec.json.Decoder(dict[str, Any])
 _LONGEST = 1 << 20
 """Bytes of a line. A longer one is cut, is no JSON after that, and is skipped."""
 
@@ -41,7 +43,7 @@ class JsonLinesSource(Lines):
 
     def sample(self, line: bytes) -> str | None:
         try:
-            value = msgspec.json.decode(line, type=dict[str, Any]).get(self._field)
+            value = decode(_DECODER, line).get(self._field)
         except msgspec.DecodeError:
             return None
         return value if isinstance(value, str) and value.strip() else None

@@ -19,6 +19,8 @@ WRONG = (
     '{"caption": "a string", "codes": "1 2"}',
     "no JSON",
     "[]",
+    '{"caption": "not UTF-8 \udcff", "codes": [1]}',
+    '{"url": ' + "[" * 100_000,
 )
 
 
@@ -26,5 +28,5 @@ def test_lines_with_caption_and_codes_are_samples_and_others_are_left_out(tmp_pa
     path = tmp_path / "train.jsonl"
     good = [CaptionedCodes(f"picture {number}", (number, 7)) for number in range(50)]
     lines = [json.dumps({"caption": each.caption, "codes": each.codes, "url": "x"}) for each in good]
-    path.write_text("\n".join([*WRONG, *lines, *WRONG]))
+    path.write_text("\n".join([*WRONG, *lines, *WRONG]), errors="surrogateescape")
     assert list(once(SOURCE, path)) == good

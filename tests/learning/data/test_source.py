@@ -81,9 +81,8 @@ def test_json_lines_give_each_text_once_and_leave_out_what_is_none(tmp_path: Pat
     path = tmp_path / "texts.jsonl"
     texts = [f"text {number} " + "é" * number for number in range(40)]
     lines = [f'{{"id": {number}, "body": "{text}"}}' for number, text in enumerate(texts)]
-    path.write_text(
-        "\n".join(["not JSON", '{"id": 7}', '{"body": 3}', "[]", *lines, '{"body": "  "}']), encoding="utf-8"
-    )
+    none = ["not JSON", '{"id": 7}', '{"body": 3}', "[]", '{"body": "not UTF-8 \udcff"}', '{"id": ' + "[" * 9999]
+    path.write_text("\n".join([*none, *lines, '{"body": "  "}']), encoding="utf-8", errors="surrogateescape")
     source = JsonLinesSource(JsonLinesData(FILES, field="body"), block)
     assert list(once(source, path)) == texts
     per_pass = list(islice(stream(source, [path], seed=1), len(texts)))
