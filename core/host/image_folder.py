@@ -5,6 +5,8 @@ The same pictures always give the same bytes, so what volunteers have stays righ
 
 import hashlib
 import io
+import logging
+import re
 import shutil
 import tarfile
 import tempfile
@@ -14,12 +16,14 @@ from random import Random
 
 from core.api.project.data import ImageTarData
 
+log = logging.getLogger(__name__)
+
 _SHARD = 64 << 20
 """Bytes of pictures in a shard."""
 
 
 def packed(folder: Path, *, together: bool = False) -> list[Path]:
-    """The shards of a folder, as WebDataset packs them, or one file `together`. They are kept beside the folder.
+    """The shards of a folder, as WebDataset packs them, or one file `together`. Both are kept beside the folder.
 
     Each folder in it is a class, whose number is its place in the order of names; pictures outside of these have no
     label. All shards are as mixed as the whole. Without pictures there are none.
@@ -27,9 +31,8 @@ def packed(folder: Path, *, together: bool = False) -> list[Path]:
     Raises:
         OSError: pictures cannot be read, or shards not be written.
     """
-    pictures = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ImageTarData.formats)
-    pictures = [path for path in pictures if path.is_file()]
-    keep = folder.with_name(f"{folder.name}.shards")
+    pictures = _pictures(folder)
+    keep = folder.with_name(f"{folder.name}.{'whole' if together else 'shards'}")
     whole = keep / _digest(folder, pictures)
     if pictures and not whole.exists():
         keep.mkdir(exist_ok=True)
@@ -39,9 +42,23 @@ def packed(folder: Path, *, together: bool = False) -> list[Path]:
             _write(folder, pictures, made, together)
             made.rename(whole)
         for old in keep.iterdir():
-            if old != whole:
+            # Only what was packed here: somebody may keep other things in a folder of this name.
+            if old != whole and re.fullmatch("[0-9a-f]{16}", old.name) and old.is_dir() and not old.is_symlink():
                 shutil.rmtree(old)
     return sorted(whole.glob("*.tar"))
+
+
+def _pictures(folder: Path) -> list[Path]:
+    """Those that can be published: links may lead to files that nobody means to publish."""
+    found, inside = list[Path](), folder.resolve()
+    for path in sorted(path for path in folder.rglob("*") if path.suffix.lower() in ImageTarData.formats):
+        if path.is_symlink() or not path.is_file() or not path.resolve().is_relative_to(inside):
+            log.warning("%s is left out: it is not a file of the folder", path)
+        elif path.stat().st_size > ImageTarData.largest:
+            log.warning("%s is left out: it has more than %d bytes", path, ImageTarData.largest)
+        else:
+            found.append(path)
+    return found
 
 
 def _digest(folder: Path, pictures: Sequence[Path]) -> str:

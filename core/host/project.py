@@ -285,7 +285,7 @@ def _shards(data: dict[str, Any], folder: Path, place: str) -> Iterator[tuple[Pa
 def _pack_held_out(data: dict[str, Any], folder: Path, field: str) -> None:
     path = _local(data["held_out"], folder, field)
     if _is_image_folder(data, path):
-        data["held_out"] = str(_packed(path, field, together=True)[0].relative_to(folder))
+        data["held_out"] = str(_packed(path, field, together=True)[0].absolute())
 
 
 def _is_image_folder(data: dict[str, Any], path: Path) -> bool:

@@ -1,6 +1,7 @@
 """Folders of pictures: one class a folder, or none."""
 
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,52 @@ def test_they_are_packed_again_only_after_a_change(tmp_path: Path) -> None:
     assert not first.exists()
 
 
+def test_what_somebody_else_keeps_beside_the_shards_stays(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "1.png")
+    keep = tmp_path / "pictures.shards"
+    (keep / "originals").mkdir(parents=True)
+    (keep / "originals" / "1.png").write_bytes(b"mine")
+    (keep / "notes.txt").write_text("mine")
+    (keep / ("a" * 16)).write_text("mine")
+    first = packed(folder)[0].parent
+    folder_of(tmp_path, "1.png", "2.png")
+    second = packed(folder)[0].parent
+    assert {path.name for path in keep.iterdir()} == {"originals", "notes.txt", "a" * 16, second.name}
+    assert (keep / "originals" / "1.png").read_bytes() == b"mine"
+    assert first != second
+
+
+def test_links_and_what_nobody_would_read_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    private = folder_of(tmp_path / "private", "a.png", "b.png")
+    folder = folder_of(tmp_path, "c/1.png", "c/2.png", "c/large.png")
+    with (folder / "c" / "large.png").open("ab") as file:
+        file.write(bytes(10_000))
+    (folder / "link.png").symlink_to(private / "a.png")
+    (folder / "place").symlink_to(private)
+    monkeypatch.setattr(ImageTarData, "largest", 10_000)
+    shards = packed(folder)
+    assert read(shards) == {1: 0, 2: 0}
+    with tarfile.open(shards[0]) as archive:
+        assert {Path(name).suffix for name in archive.getnames()} == {".png", ".cls"}
+        assert {Path(name).stem for name in archive.getnames()} == {"1", "2"}
+    assert [message.split(" is left out")[0] for message in caplog.messages] == [
+        str(folder / name) for name in ("c/large.png", "link.png")
+    ]
+
+
+def test_a_folder_of_shards_can_become_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.host.image_folder._SHARD", 100)
+    folder = folder_of(tmp_path, *(f"{number}.png" for number in range(20)))
+    shards = packed(folder)
+    [whole] = packed(folder, together=True)
+    assert len(shards) > 3
+    assert len(read([whole])) == 20
+    assert packed(folder) == shards
+    assert len(read(shards)) == 20
+
+
 def project(base: Path, shards: str) -> Path:
     text = (PROJECTS / "textures" / "project.toml").read_text()
     path = base / "project.toml"
@@ -92,6 +139,21 @@ def test_a_project_may_name_folders(tmp_path: Path, shards: str) -> None:
     assert data.held_out is not None
     assert read([loaded.path_of(shard) for shard in data.shards]) == {1: 0, 2: 1, 3: 1}
     assert read([loaded.path_of(data.held_out)]) == {1: 0, 2: 1}
+
+
+def test_a_folder_of_held_out_pictures_may_be_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    folder_of(here, "a/1.png", "b/2.png", "b/3.png")
+    path = project(here, '["pictures"]')
+    (here / "held-out").rename(tmp_path / "elsewhere")
+    text = path.read_text()
+    monkeypatch.chdir(tmp_path)
+    for name in (str(tmp_path / "elsewhere"), "../elsewhere"):
+        path.write_text(text.replace('"held-out"', f'"{name}"'))
+        loaded = load(Path("here/project.toml"))
+        assert isinstance(loaded.template.data, ImageTarData)
+        assert loaded.template.data.held_out is not None
+        assert read([loaded.path_of(loaded.template.data.held_out)]) == {1: 0, 2: 1}
 
 
 def test_a_folder_without_pictures_is_named(tmp_path: Path) -> None:

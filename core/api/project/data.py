@@ -78,6 +78,8 @@ class ImageTarData(Shards, frozen=True, tag="image_tar"):
     samples: ClassVar = "pictures"
     formats: ClassVar[dict[str, str]] = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
     """Names of a picture's format, by the ending of its file."""
+    largest: ClassVar[int] = 16 << 20
+    """Bytes of a picture in its format."""
 
 
 class CaptionedCodesData(Shards, frozen=True, tag="captioned_codes"):

@@ -18,8 +18,6 @@ from core.api.project.data import ImageTarData
 from core.learning.data.source import Source
 
 _FORMATS = ImageTarData.formats
-_LARGEST_FILE = 16 << 20
-"""Bytes of a picture in its format."""
 _BLOCK = 8
 """Pictures."""
 _LONGEST_LABEL = 16
@@ -90,7 +88,7 @@ def _found(shard: Path) -> Iterator[_Place]:
             for member in archive:
                 path, ordinary = PurePosixPath(member.name), member.isreg() and not member.issparse()
                 name, suffix = str(path.with_suffix("")), path.suffix.lower()
-                if ordinary and suffix in _FORMATS and member.size <= _LARGEST_FILE:
+                if ordinary and suffix in _FORMATS and member.size <= ImageTarData.largest:
                     if found:
                         yield found[1]
                     found = name, _Place(member.offset_data, member.size, _FORMATS[suffix], None)
