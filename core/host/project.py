@@ -31,6 +31,8 @@ from core.system.atomic_file import write_atomically
 
 _CHUNK = 1 << 20
 _ROOM_FOR_PEERS = 64 << 10
+_MOST_PIXELS = 1 << 25
+"""Of a codebook: a few bytes can stand for very many."""
 
 
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -238,17 +240,33 @@ def _publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
 def _include_codebook(task: object, folder: Path) -> None:
     """Put a task's codebook in the place of its path: it is small, and part of the manifest."""
     if isinstance(task, dict) and "codebook" in task:
-        from PIL import Image  # with its codecs, only where there are pictures
-
         path, field = _local(task["codebook"], folder, "$.task.codebook"), "$.task.codebook"
         try:
             content = path.read_bytes()
-            with Image.open(BytesIO(content), formats=("PNG",)) as image:
-                image.load()
+            _check_png(content)
         except (OSError, SyntaxError, ValueError) as error:
             detail = getattr(error, "strerror", None) or str(error)
             raise ManifestError("file_unreadable", field, path=str(path), detail=detail) from None
         task["codebook"] = base64.b64encode(content).decode()
+
+
+def _check_png(content: bytes) -> None:
+    """Unpack a picture, unless it is too large.
+
+    Raises:
+        OSError, SyntaxError, ValueError: it cannot be unpacked.
+    """
+    from PIL import Image  # with its codecs, only where there are pictures
+
+    try:
+        with Image.open(BytesIO(content), formats=("PNG",)) as image:
+            if image.width * image.height <= _MOST_PIXELS:
+                image.load()
+                return
+            detail = f"{image.width} × {image.height} pixels"
+    except Image.DecompressionBombError as error:
+        detail = str(error)
+    raise ValueError(detail)
 
 
 def _collections(data: object, field: str) -> Iterator[tuple[dict[str, Any], str]]:

@@ -1,5 +1,6 @@
 """Text to image: samples, the loss, what each layer sees, what is drawn, and what is refused."""
 
+import struct
 from collections.abc import Iterator
 from functools import partial
 from io import BytesIO
@@ -7,6 +8,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from random import Random
 from typing import Any
+from zlib import crc32
 
 import msgspec
 import pytest
@@ -320,6 +322,16 @@ def test_a_model_that_does_not_fit_is_refused_with_its_field(tmp_path: Path, con
     with pytest.raises(ManifestError) as raised:
         made(tmp_path, **config)
     assert raised.value.field == field
+
+
+@pytest.mark.parametrize("height", [1 << 20, 1 << 23])
+def test_a_codebook_of_very_many_pixels_is_refused_before_it_is_unpacked(tmp_path: Path, height: int) -> None:
+    here = complete("shapes", tmp_path).path.parent
+    parts = ((b"IHDR", struct.pack(">IIBBBBB", 64, height, 1, 0, 0, 0, 0)), (b"IDAT", b""), (b"IEND", b""))
+    chunks = (struct.pack(">I", len(it)) + name + it + struct.pack(">I", crc32(name + it)) for name, it in parts)
+    (here / "codebook.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
+    with pytest.raises(UsageError, match=r"file_unreadable .*pixels"):
+        load(here / "project.toml")
 
 
 def test_an_organiser_learns_which_file_does_not_fit(tmp_path: Path) -> None:
