@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from core.api.project.demonstration import Demonstration, Span
+from core.api.project.demonstration import LARGEST_PICTURE, Demonstration, Span
 
 _PROMPT, _WRITTEN, _SHOWN = 16, 32, 40
 """Tokens that are given, that are written, and of a masked text."""
@@ -92,7 +92,8 @@ def of_codes(codes: torch.Tensor, codebook: bytes) -> torch.Tensor:
 
 
 def table(pictures: torch.Tensor, columns: int) -> bytes:
-    """A PNG of pictures (count, 3, side, side) of 0 to 1, in rows, with transparent edges between them."""
+    """A PNG of pictures (count, 3, side, side) of 0 to 1, in rows, with transparent edges between them. Pictures that
+    could not be sent otherwise are made smaller."""
     from PIL import Image  # with its codecs, only where there are pictures
 
     step = pictures.shape[-1] + _EDGE
@@ -102,6 +103,9 @@ def table(pictures: torch.Tensor, columns: int) -> bytes:
         whole.paste(content, (number % columns * step, number // columns * step))
     file = BytesIO()
     whole.save(file, "PNG", optimize=True)
+    if file.tell() > LARGEST_PICTURE:
+        half = torch.nn.functional.interpolate(pictures, scale_factor=0.5, mode="bilinear", antialias=True)
+        return table(half, columns)
     return file.getvalue()
 
 

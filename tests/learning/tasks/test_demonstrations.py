@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from core.api.project.demonstration import LARGEST, LARGEST_PICTURE, Demonstration, Span
 from core.learning.model import build_model
 from core.learning.tasks import task_for
-from core.learning.tasks.demonstrations import continued, filled, nearest
+from core.learning.tasks.demonstrations import continued, filled, nearest, table
 from core.learning.tasks.masking import IGNORED
 from tests.learning.small_project import small_causal_manifest, small_manifest
 from tests.learning.tasks.words import TEXT, tokenizer_file
@@ -98,6 +98,14 @@ def test_the_largest_table_of_pictures_can_be_sent() -> None:
     assert shown is not None
     assert shown.picture is not None
     assert len(shown.picture) < LARGEST_PICTURE
+
+
+def test_a_table_of_large_pictures_is_made_small_enough_to_be_sent() -> None:
+    torch.manual_seed(0)
+    made = table(torch.rand(3, 3, 512, 512), 3)
+    assert len(made) <= LARGEST_PICTURE
+    with Image.open(BytesIO(made)) as image:
+        assert image.size == (3 * (128 + 3) - 3, 128)
 
 
 def test_evaluation_has_an_example_and_the_same_model_gives_the_same(tmp_path: Path) -> None:
