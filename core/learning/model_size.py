@@ -25,6 +25,9 @@ _MOST_REPEATS = 4096
 _REPEATED = re.compile(
     r"num_.*|n_(?!embd|inner|positions).*|.*_(num|layers?|groups?|heads?|experts?|blocks?|depths?|sizes)|layers|depths?"
 )
+_MOST_LAYERS = 256
+"""That a sample passes one after the other; where they share parameters, more take time without taking memory."""
+_LAYERS = re.compile(r".*layers?|depths?")
 _MOST_MODULES = 10_000
 """Parts of a model; BERT-large has about 400."""
 _COPIES = 8
@@ -40,6 +43,7 @@ def check_numbers(values: Mapping[str, Any]) -> None:
     """
     for name, value in values.items():
         most = _MOST_REPEATS if _REPEATED.fullmatch(name) else _LARGEST_WIDTH
+        most = _MOST_LAYERS if _LAYERS.fullmatch(name) else most
         if any(abs(number) > most for number in _whole_numbers(value)):
             raise ManifestError("number_too_large", f"$.model.config.{name}", most=most)
 
@@ -51,7 +55,8 @@ def check_memory(build: Callable[[], PreTrainedModel], config: PretrainedConfig,
         ManifestError: it is too large.
     """
     most = psutil.virtual_memory().total
-    logits = sequence_length * int(getattr(config, "vocab_size", 0) or 0)
+    kinds = max(int(getattr(config, name, 0) or 0) for name in ("vocab_size", "image_vocab_size"))
+    logits = sequence_length * kinds
     attention = sequence_length**2 * int(getattr(config, "num_attention_heads", 0) or 0)
     parameters = with_meta_kernels(lambda: _parameters(build, most // (_FLOAT * _COPIES)))
     needed = _FLOAT * (_COPIES * parameters + logits + attention)

@@ -132,6 +132,7 @@ class _Places:
     text: torch.Tensor
     row: torch.Tensor
     column: torch.Tensor
+    """Both of 16 bits: masks are made of the differences between all."""
 
     @classmethod
     def of(cls, length: int, codes: int, device: torch.device) -> "_Places":
@@ -144,8 +145,8 @@ class _Places:
         return cls(
             length,
             number.clamp(max=length + 1),
-            torch.where(is_code, code // side, -1),
-            torch.where(is_code, code % side, -1),
+            torch.where(is_code, code // side, -1).to(torch.int16),
+            torch.where(is_code, code % side, -1).to(torch.int16),
         )
 
     def rotations(self, head: int, begin: int, end: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:

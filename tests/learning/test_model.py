@@ -61,7 +61,8 @@ def test_a_configuration_that_does_not_fit_names_its_field(config: dict[str, Any
         ({"vocab_size": 10**12}, "vocab_size"),
         ({"hidden_size": 2**40}, "hidden_size"),
         ({"hidden_size": 2**22, "intermediate_size": 2**22}, ""),
-        ({"num_hidden_layers": 4096, "num_hidden_groups": 4096, "inner_group_num": 4096}, ""),
+        ({"num_hidden_layers": 257}, "num_hidden_layers"),
+        ({"num_hidden_layers": 256, "num_hidden_groups": 4096, "inner_group_num": 4096}, ""),
     ],
 )
 def test_a_model_that_is_too_large_is_refused_at_once_with_the_fields_name(config: dict[str, Any], field: str) -> None:

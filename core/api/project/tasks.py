@@ -106,6 +106,10 @@ class Swav(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="t
                 yield f"$.task.{name}", Message("shares_in_wrong_order")
 
 
+_MOST_CODES = 64
+"""Of each side of a picture: attention takes memory and time by the square of all its codes."""
+
+
 class TextToImage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="text_to_image"):
     """Predict the words of a caption, and then the codes of its picture, each from those before it (DALL-E; Ramesh et
     al. 2021)."""
@@ -140,6 +144,8 @@ class TextToImage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
             yield "$.model.config.image_vocab_size", Message("field_missing")
         elif self.image_size % self.patch:
             yield "$.task.image_size", Message("not_a_multiple", {"of": self.patch})
+        elif self.image_size > _MOST_CODES * self.patch:
+            yield "$.task.image_size", Message("number_too_large", {"most": _MOST_CODES * self.patch})
         elif self.codebook is not None and not _fits(self.codebook, codes, self.patch):
             yield "$.task.codebook", Message("codebook_of_another_size", {"codes": codes, "patch": self.patch})
 

@@ -7,6 +7,7 @@ from io import BytesIO
 from itertools import cycle, islice
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 from zlib import crc32
 
@@ -14,6 +15,7 @@ import msgspec
 import pytest
 import torch
 from PIL import Image
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from core.api.errors import ManifestError, UsageError
 from core.api.project.data import CaptionedCodesData, ImageTarData, TextData
@@ -29,6 +31,7 @@ from core.learning.order import Order, Samples, compute_again
 from core.learning.tasks import task_for
 from core.learning.tasks.demonstrations import of_codes
 from core.learning.tasks.text_to_image import TextToImageTask
+from core.learning.text_to_image import _Places
 from tests.host.published_projects import complete
 from tests.learning.small_project import small_manifest
 from tests.learning.tasks.words import tokenizer_file
@@ -285,6 +288,7 @@ def test_anybody_computes_the_same_gradients_again(tmp_path: Path) -> None:
         ({"data": ImageTarData((FILE,))}, "$.data.type"),
         ({"tokenizer": None}, "$.tokenizer"),
         ({"task": TextToImage(**{**TASK, "image_size": 18})}, "$.task.image_size"),
+        ({"task": TextToImage(**{**TASK, "image_size": 260})}, "$.task.image_size"),
         ({"task": TextToImage(**{**TASK, "codebook": codebook(17)})}, "$.task.codebook"),
         ({"task": TextToImage(**{**TASK, "codebook": codebook(width=8)})}, "$.task.codebook"),
         ({"task": TextToImage(**{**TASK, "codebook": b"GIF89a"})}, "$.task.codebook"),
@@ -316,12 +320,38 @@ def test_other_tasks_refuse_captioned_codes() -> None:
         ({"last_attention": "none"}, "$.model.config"),
         ({"num_hidden_groups": 0}, "$.model.config"),
         ({"layers_of": 3}, "$.model.config.layers_of"),
+        ({"num_hidden_layers": 257}, "$.model.config.num_hidden_layers"),
     ],
 )
 def test_a_model_that_does_not_fit_is_refused_with_its_field(tmp_path: Path, config: Any, field: str) -> None:
     with pytest.raises(ManifestError) as raised:
         made(tmp_path, **config)
     assert raised.value.field == field
+
+
+def test_scores_of_codes_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.learning.model_size.psutil.virtual_memory", lambda: SimpleNamespace(total=1 << 30))
+    with pytest.raises(ManifestError, match="model_too_large"):
+        build_model(manifest({"image_size": 64, "patch": 1, "codebook": None}, image_vocab_size=100_000))
+
+
+class Largest(TorchDispatchMode):
+    """Bytes of the largest tensor that is made meanwhile."""
+
+    size = 0
+
+    def __torch_dispatch__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        self.size = max(self.size, made.numel() * made.element_size())
+        return made
+
+
+@pytest.mark.parametrize("kind", ["row", "column", "local"])
+def test_what_a_layer_sees_takes_little_memory_to_find_out(kind: str) -> None:
+    with Largest() as largest:  # type: ignore[no-untyped-call]  # torch's class has no types
+        mask = _Places.of(64, 32 * 32, torch.device("cpu")).mask(kind, 0, 64 + 32 * 32)
+    assert mask is not None
+    assert largest.size <= 2 * mask.numel()
 
 
 @pytest.mark.parametrize("height", [1 << 20, 1 << 23])
