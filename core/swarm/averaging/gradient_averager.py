@@ -12,6 +12,7 @@ from hivemind.p2p import PeerID
 from core.learning.order import Piece
 from core.swarm.all_reduce.line_worth import Line
 from core.swarm.averaging.group import is_member_at, to_gather
+from core.swarm.averaging.round_control import give_up
 from core.swarm.averaging.run_averager import RunAverager
 from core.swarm.averaging.watching import WatchingAverager
 from core.swarm.dht.contributions import slot_of
@@ -58,6 +59,19 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, 
             for parameter, tensor in zip(self.parameters, tensors, strict=True):
                 if (parameter.device, parameter.dtype) == (tensor.device, tensor.dtype):
                     parameter.grad = tensor.zero_()
+
+    def give_up_round(self, control: StepControl | None) -> None:
+        """See `give_up`. A round that begins by that lasts until its group ends it; this peer computes on meanwhile."""
+        give_up(control, begins=self._take_lent_back)
+
+    def _take_lent_back(self) -> None:
+        # Only then are there gradients of a microbatch. They may be infinite, and the round would fail for all.
+        if self.is_between_rounds:
+            self.is_between_rounds = False
+            with torch.no_grad(), self.get_tensors() as tensors:
+                for parameter, tensor in zip(self.parameters, tensors, strict=True):
+                    parameter.grad = None
+                    tensor.zero_()
 
     def load(self, average: list[torch.Tensor]) -> None:
         """Use an average that other peers made."""

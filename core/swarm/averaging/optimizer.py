@@ -219,7 +219,7 @@ class CollaborativeOptimizer(RunOptimizer):
         self.state_averager.update_expected_peers()
 
     def _give_up_round(self) -> None:
-        give_up(self.scheduled_grads)
+        self.grad_averager.give_up_round(self.scheduled_grads)
         self.scheduled_grads = None
 
     # -- the run's state -----------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ class CollaborativeOptimizer(RunOptimizer):
         """Give up every round that has not begun. To be called again while held: a group that breaks up searches for
         another one, and a search costs as much of the processor as training."""
         # Not only what is scheduled: a round of the state goes on in the background.
-        give_up(self.grad_averager.last_round)
+        self.grad_averager.give_up_round(self.grad_averager.last_round)
         give_up(self.state_averager.last_round)
         self.scheduled_grads = self.scheduled_state = None
 

@@ -31,13 +31,17 @@ def phase_of(control: StepControl | None) -> Phase:
     return "averaging" if control.stage == AveragingStage.RUNNING_ALLREDUCE else "finding_group"
 
 
-def give_up(control: StepControl | None) -> None:
-    """Cancel the search for a group; once a group counts on this peer, stay in it with weight zero."""
+def give_up(control: StepControl | None, begins: Callable[[], None] = lambda: None) -> None:
+    """Cancel the search for a group; once a group counts on this peer, stay in it with weight zero.
+
+    `begins` is called if the round begins by that, before it does.
+    """
     if control is None or control.done():
         return
     if is_searching(control):
         control.cancel()
     elif not control.triggered:
+        begins()
         control.weight = 0.0
         control.allow_allreduce()
 

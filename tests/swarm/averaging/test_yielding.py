@@ -1,7 +1,9 @@
 """What an averager does with gradients of unequal microbatches, and how a peer gives up a round."""
 
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -13,8 +15,10 @@ from hivemind.averaging.partition import AllreduceException
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.averaging.round_control import give_up
-from core.swarm.dht.peer import join_swarm
+from core.swarm.dht.peer import join_swarm, own_addresses
+from tests.swarm.averaging.peers.member import Member
 from tests.swarm.installed import installed
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -124,3 +128,40 @@ def test_a_round_given_up_in_its_first_moment_does_not_search_either(averager: E
     before = sum(process.cpu_times()[:2])
     time.sleep(1.0)
     assert sum(process.cpu_times()[:2]) - before < 0.1
+
+
+def test_a_round_given_up_with_its_group_delays_no_microbatch_and_takes_nothing_of_the_last_one(
+    short_folder: Path,
+) -> None:
+    made: list[Member] = []
+
+    def expected() -> dict[bytes, float]:
+        return {member.dht.peer_id.to_bytes(): 0.0 for member in made}
+
+    with installed(short_folder), ExitStack() as opened:
+        for value in (1.0, 2.0, 6.0):
+            contact = own_addresses(made[0].dht) if made else []
+            made.append(Member(short_folder, value, contact, opened, matchmaking_time=15.0, expected=expected))
+        held, *others = made
+        control, *controls = (member.begin() for member in made)
+        wait_for(lambda: control.stage == AveragingStage.AWAITING_TRIGGER, 15.0, "a group")
+        held.averager.lend()
+        for parameter in held.averager.parameters:
+            assert parameter.grad is not None
+            parameter.grad.fill_(float("nan"))
+        held.averager.give_up_round(control)
+        wait_for(lambda: control.stage == AveragingStage.RUNNING_ALLREDUCE, 15.0, "the round")
+        # Its process has all of the averages until the others have come.
+        began = time.monotonic()
+        lending = threading.Thread(target=held.averager.lend)
+        lending.start()
+        lending.join(5.0)
+        took = time.monotonic() - began
+        for other in controls:
+            other.allow_allreduce()
+        groups = [other.result(15.0) for other in controls]
+        lending.join(15.0)
+        assert took < 1.0
+        assert [len(group) for group in groups] == [3, 3]
+        assert [member.gradient for member in others] == [4.0, 4.0]
+        assert all(parameter.grad is None for parameter in held.averager.parameters), "nor is anything added to them"
