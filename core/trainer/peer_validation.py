@@ -110,7 +110,7 @@ class PeerValidation:
         self._spent = 0.0
         """Seconds that the present validation has taken."""
         self._heard: frozenset[str] = frozenset()
-        """Of the accused, those that this peer has validated since then."""
+        """Of the accused, those that this peer has validated since then, or found that it cannot."""
         self._rests_until = -math.inf
         """Between two pieces of a case."""
         self._watched = 0
@@ -175,7 +175,7 @@ class PeerValidation:
             self._watched += 1
         if not self._is_watching and self._has_parameters_for(epoch):
             self._is_watching = True
-            suspects = self._verdicts.suspects | self._optimizer.accusations.accused
+            suspects = self._verdicts.suspects | (self._optimizer.accusations.accused - self._heard)
             averager.watch(Wanted(suspects, self._verdicts.passed, self._verdicts.waiting))
         for evidence in averager.read_evidence():
             if self._is_watching and evidence.weight > 0 and self._has_parameters_for(evidence.epoch):
@@ -193,6 +193,8 @@ class PeerValidation:
             self._case = None
             if pieces is None:
                 self._note_silence(evidence.peer, case.found)
+            else:
+                self._heard |= {evidence.peer}
             return
         if case.recomputation is None:
             order = replace(self._order, peer=PeerID.from_base58(evidence.peer).to_bytes())
@@ -206,6 +208,7 @@ class PeerValidation:
         except (torch.OutOfMemoryError, WorldError):
             # It has computed more at once than fits here, or its shards were removed meanwhile.
             self._case = None
+            self._heard |= {evidence.peer}
         except Stopped:
             # The gradients of this piece are missing.
             self._case = None
@@ -243,7 +246,10 @@ class PeerValidation:
     def _note_silence(self, peer: str, found: Found) -> None:
         """It says nothing of its work that fits: one that wants not to be validated does the same."""
         is_silent = found.has_refused or found.others
-        if is_silent and self._verdicts.add_silence(peer, is_certain=found.has_refused):
+        if not is_silent:
+            # It has left.
+            self._heard |= {peer}
+        elif self._verdicts.add_silence(peer, is_certain=found.has_refused):
             log.info("%s says nothing of its work that fits", peer)
             self._leave_out(peer)
 

@@ -144,6 +144,31 @@ def test_who_passes_is_not_validated_again_on_the_same_word() -> None:
     run.optimizer.distrust.ban.assert_not_called()
 
 
+def watched(validation: PeerValidation, optimizer: Mock) -> frozenset[str]:
+    """Whom it looks for in the next round first."""
+    optimizer.local_epoch, optimizer.grad_averager.read_evidence.return_value = 0, []
+    validation._is_watching, validation._recent = False, {0: []}
+    validation._watch()
+    suspects: frozenset[str] = optimizer.grad_averager.watch.call_args.args[0].suspects
+    return suspects
+
+
+def test_who_passes_or_cannot_be_validated_is_not_looked_for_again_on_the_same_word() -> None:
+    optimizer = optimizer_of(frozenset({"ann", "ben"}))
+    validation = PeerValidation(optimizer, torch.nn.Linear(1, 1), Mock(), tolerance=0.1, largest=lambda: 4)
+    assert watched(validation, optimizer) == {"ann", "ben"}
+    has_left = Mock(is_found=True, found=Found(None, others=False), evidence=Mock(peer="ann"))
+    for case in (case_of([Piece(5, 0, 5)]), has_left):
+        validation._heard, validation._due_at, validation._case = frozenset(), 0.0, case
+        validation.step()
+        assert validation._case is None
+        assert watched(validation, optimizer) == {"ben"}
+    validation._heard = frozenset()
+    validation._due_at, validation._case = 0.0, case_of(None)
+    validation.step()
+    assert watched(validation, optimizer) == {"ann", "ben"}, "it is there, and says nothing"
+
+
 def test_whoever_is_accused_however_often_a_peer_computes_no_more_than_an_hours_share_ahead() -> None:
     run = Run(20.0, lambda _peer: 0.0)
     day = 86_400.0

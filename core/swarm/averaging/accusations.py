@@ -25,7 +25,7 @@ class Accusations:
     """
 
     accused: frozenset[str] = frozenset()
-    """By any member, as counted last: to be validated before others."""
+    """By any member, as counted last: to be validated before others. Nobody while the organiser is there."""
 
     def __init__(
         self,
@@ -37,6 +37,10 @@ class Accusations:
     ) -> None:
         self._work, self._own, self._influence, self._distrust = work, str(own), influence, distrust
         self._clock, self._due_at = clock, 0.0
+
+    def forget(self) -> None:
+        """To be called when the organiser says something."""
+        self.accused = frozenset()
 
     def count(self) -> None:
         """To be called again and again while the organiser is silent. May take some seconds."""

@@ -53,7 +53,7 @@ class CollaborativeOptimizer(RunOptimizer):
         self._forks.start()
         self.work = WorkRecords(self.dht, self.run_id, self.averaging_timeout, self.batch_size_per_step or 1)
         self.accusations = Accusations(self.work, self.dht.peer_id, self.grad_averager.influence, self.distrust)
-        backbone.on_silence = self.accusations.count
+        backbone.on_silence, backbone.on_word = self.accusations.count, self.accusations.forget
         self.run_state = RunState(
             self.tracker,
             self.grad_averager,

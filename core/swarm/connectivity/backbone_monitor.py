@@ -6,6 +6,7 @@ So the backbone is pinged, where nothing else has come from it.
 """
 
 import asyncio
+import itertools
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -44,6 +45,8 @@ class BackboneMonitor(threading.Thread):
 
     on_silence: Callable[[], None] = staticmethod(lambda: None)
     """Called likewise if the organiser's record cannot be had."""
+    on_word: Callable[[], None] = staticmethod(lambda: None)
+    """Called likewise if it was read."""
 
     def __init__(self, dht: DHT, backbone: Sequence[PeerID], run_id: str | None = None) -> None:
         super().__init__(name="backbone monitor", daemon=True)
@@ -91,16 +94,18 @@ class BackboneMonitor(threading.Thread):
             self.run_epoch = record.epoch if record is not None else None
             self.validated = record.validated if record is not None else None
             self.on_bans(self._records.bans())
-            if record is None:
-                self.on_silence()
+            (self.on_word if record is not None else self.on_silence)()
 
     def run(self) -> None:
         self._read_record()
-        while not self._stopped.wait(EVERY):
+        # Others ask, too: their looks must not move the reading's turn.
+        for look in itertools.count(1):
+            if self._stopped.wait(EVERY):
+                return
             was_near = self._is_near
             self.ask(heard_within=EVERY)
             # Also while the backbone is away: what it said before it went must not be believed for good.
-            if self._looks % _READ_EVERY == 0 or (self._is_near and not was_near):
+            if look % _READ_EVERY == 0 or (self._is_near and not was_near):
                 self._read_record()
 
     def stop(self) -> None:
@@ -120,7 +125,11 @@ async def _ping(
     """Runs in the DHT's process. Returns whether the backbone answered, and whom to ask next time."""
     table = node.protocol.routing_table
     was_away = was_away or not any(peer in table for peer in backbone)
-    is_heard = not was_away and any(node.has_heard(peer, heard_within) for peer in backbone)
+    is_heard = not was_away and any(
+        # What has come from it does not end its suspension here: only an answer to this peer does.
+        peer not in node.blacklist and node.has_heard(peer, heard_within)
+        for peer in backbone
+    )
     answered = is_heard or any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
     if backbone and not answered and await close_silent_connections(node.p2p):
         was_away = True

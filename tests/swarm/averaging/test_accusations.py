@@ -62,6 +62,8 @@ def test_who_is_accused_by_more_than_a_third_is_left_out_and_by_fewer_only_watch
     made.works[2].accuse(LIAR)
     wait_for(lambda: made.count() == [(LIAR, "accused_by_others")])
     assert made.accusations.accused == {LIAR}
+    made.accusations.forget()
+    assert made.accusations.accused == frozenset(), "the organiser is back"
 
 
 def test_what_a_stranger_says_is_read_or_left_out() -> None:

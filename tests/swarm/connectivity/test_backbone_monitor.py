@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 from hivemind import DHT
 from hivemind.dht.node import DHTNode
+from hivemind.p2p import PeerID
 
 from core.swarm.connectivity import backbone_monitor
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
+from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.peer import join_swarm, own_addresses
 from tests.swarm.installed import installed
 from tests.waiting import wait_for
@@ -91,6 +94,46 @@ def test_a_backbone_that_is_gone_is_noticed_in_its_record_too(
     finally:
         monitor.stop()
         monitor.join(30.0)
+
+
+def test_the_record_is_read_again_and_again_however_often_others_ask(
+    swarm: list[DHT], short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Asked(BackboneMonitor):
+        """Beside which another thread asks as often."""
+
+        def ask(self, *, heard_within: float = 0.0) -> bool:
+            super().ask(heard_within=heard_within)
+            return super().ask(heard_within=heard_within)
+
+    backbone, one, _two = swarm
+    RunRecordPublisher(backbone, "run", short_folder / "backbone.key").publish(3, 1000.0)
+    monitor, words = Asked(one, [backbone.peer_id], "run"), list[int | None]()
+    monitor.on_word = lambda: words.append(monitor.run_epoch)
+    BackboneMonitor.ask(monitor)
+    monkeypatch.setattr(backbone_monitor, "EVERY", 0.01)
+    monitor.start()
+    try:
+        wait_for(lambda: len(words) > 2, 30.0)
+    finally:
+        monitor.stop()
+        monitor.join(30.0)
+    assert set(words) == {3}
+
+
+async def _suspend(_dht: DHT, node: DHTNode, peer: PeerID) -> None:
+    node.blacklist.register_failure(peer)
+
+
+def test_a_backbone_that_this_peer_does_not_ask_for_a_while_is_pinged_although_it_was_heard(swarm: list[DHT]) -> None:
+    """Only an answer ends that; whatever is stored meanwhile goes past the backbone."""
+    backbone, one, _two = swarm
+    monitor = BackboneMonitor(one, [backbone.peer_id])
+    assert monitor.ask()
+    one.run_coroutine(partial(_suspend, peer=backbone.peer_id))
+    assert str(backbone.peer_id) not in known_to(one)
+    assert monitor.ask(heard_within=60.0)
+    assert str(backbone.peer_id) in known_to(one)
 
 
 def test_a_dht_that_is_gone_is_no_answer(swarm: list[DHT]) -> None:
