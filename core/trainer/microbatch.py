@@ -69,14 +69,15 @@ class Microbatches:
         check_at_layers(model, partial(_stop_if, is_unwanted))
         self._samples = Samples(order, portion, ahead=True)
         self._size = Size(order.size, order.task.least_samples, has_limit=room is not None)
+        self._is_half = half_precision is not None
         self._precision = MixedPrecision(model.parameters(), device, half_precision)
         self._flops_per_sample: float | None = None
         """Counted in the first microbatch only: all samples have the same length."""
 
     @property
     def largest(self) -> int:
-        """Samples that fit into the memory at once."""
-        return self._size.most
+        """Samples that fit into the memory at once in float32, in which those of others are computed again."""
+        return self._size.most_of_twice if self._is_half else self._size.most
 
     def find_size(self) -> None:
         """Find again how many samples fit: the limit has changed."""

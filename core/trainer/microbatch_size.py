@@ -24,10 +24,16 @@ class Size:
         """Samples that fit into the memory at once, as far as is known."""
         return self._most
 
+    @property
+    def most_of_twice(self) -> int:
+        """Likewise, if each took twice as much."""
+        return min(self._most, self._fitting // 2)
+
     def find(self) -> None:
         """Begin again to find what fits."""
         self._most = self._least if self._has_limit else self._declared
         self._measured = 0 if self._has_limit else self._declared
+        self._fitting = 0 if self._has_limit else 2 * self._declared
 
     def next(self, latency_target: int) -> int:
         """`latency_target` is in milliseconds; 0: none."""
@@ -55,7 +61,7 @@ class Size:
 
         Part of what they took is the same for any number, so more are no larger than this says.
         """
-        fitting = samples * room // max(1, taken)
+        fitting = self._fitting = samples * room // max(1, taken)
         if fitting < self._least:
             return False
         self._measured = samples
@@ -63,6 +69,10 @@ class Size:
             parts = -(-self._declared // min(fitting, self._declared))
             # Equal parts of a batch of the project: what is left of it must not be less than the least.
             self._most = -(-self._declared // parts)
+            if self._most < self._least:
+                # Larger parts, then, and fewer.
+                self._most = -(-self._declared // (parts - 1))
+                return self._most <= fitting
         return True
 
     def halve(self, samples: int) -> bool:

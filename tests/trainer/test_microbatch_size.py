@@ -87,3 +87,28 @@ def test_less_room_than_before_makes_it_smaller() -> None:
     assert found(size, room=10_000, fixed=0, each=100)[-1] == 64
     size.find()
     assert found(size, room=400, fixed=0, each=100)[-1] == 4
+
+
+@pytest.mark.parametrize(
+    ("declared", "least", "fitting"),
+    [(30, 12, 14), (30, 12, 20), (64, 24, 30), (64, 24, 40), (40, 16, 18), (40, 16, 22)],
+)
+def test_equal_parts_are_neither_less_than_the_task_can_use_nor_more_than_fit(
+    declared: int, least: int, fitting: int
+) -> None:
+    size = Size(declared, least, has_limit=True)
+    if size.fit(least, 100 * least, 100 * fitting):
+        assert least <= size.most <= fitting
+        assert all(least <= part <= fitting for part in {size.most, declared % size.most or size.most})
+    else:
+        assert -(-declared // (declared // least)) > fitting, "no equal parts do"
+
+
+def test_how_many_samples_fit_is_known_for_a_pass_that_takes_twice_as_much_too() -> None:
+    size = Size(64, has_limit=True)
+    assert found(size, room=4000, fixed=0, each=100)[-1] == 32
+    assert size.most_of_twice == 20
+    size.find()
+    assert found(size, room=50_000, fixed=0, each=100)[-1] == 64
+    assert size.most_of_twice == 64, "it was known to be enough for twice as much"
+    assert Size(64).most_of_twice == 64, "a card tells by itself"
