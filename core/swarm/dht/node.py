@@ -44,6 +44,8 @@ class SparingNode(DHTNode):
         self._found: dict[DHTID, _Nearest] = {}
         self._heard: dict[PeerID, float] = {}
         """When a message last came from each of the peers that it joined by, by the steady clock."""
+        self._lost_until = float("-inf")
+        """Until then a node that did not answer, and is in no table here, may be back, by the steady clock."""
 
     @classmethod
     async def create(cls, *args: Any, most_connected: int = IN_ALL, **kwargs: Any) -> "SparingNode":
@@ -66,6 +68,7 @@ class SparingNode(DHTNode):
                 self._heard[peer] = time.monotonic()
             elif not responded:
                 self._heard.pop(peer, None)
+                self._lost_until = time.monotonic() + _REMEMBERED
             await update(node_id, peer, responded)
 
         # hivemind calls it for each request, of others and to others.
@@ -131,8 +134,10 @@ class SparingNode(DHTNode):
     @property
     def _knows_all(self) -> bool:
         """Whether all nodes of the swarm are in this one's table: whoever comes looks for its own neighbours, and asks
-        all if they are so few. Nobody looks for one that only calls others."""
+        all if they are so few. Nobody looks for one that only calls others, nor soon for one that was lost here."""
         protocol = self.protocol
+        if time.monotonic() < self._lost_until:
+            return False
         return not protocol.client_mode and len(protocol.routing_table.peer_id_to_uid) < protocol.bucket_size
 
 

@@ -133,6 +133,17 @@ def test_who_had_lost_all_others_stores_where_it_meets_them_again(peers: Peers) 
     assert all(b"again" in ask(dht, _subkeys) for dht in nearest)
 
 
+async def _get_no_answer(_dht: DHT, node: DHTNode, peer: PeerID) -> None:
+    await node.protocol.update_routing_table(None, peer, responded=False)
+
+
+def test_one_that_failed_to_answer_once_keeps_what_is_stored_from_then_on(peers: Peers) -> None:
+    *_others, farthest = nearest = sorted(peers.dhts, key=lambda dht: ask(dht, _distance))
+    ask(farthest, partial(_get_no_answer, peer=nearest[0].peer_id))
+    peers.store(farthest, b"again", b"1")
+    assert all(b"again" in ask(dht, _subkeys) for dht in nearest[:REPLICAS])
+
+
 def test_who_comes_nearer_to_a_key_keeps_what_is_stored_from_then_on(peers: Peers) -> None:
     first, late = peers.dhts[0], list[DHT]()
     while not late or not is_among_nearest(late[-1], peers.dhts):
