@@ -17,8 +17,9 @@ from core.host.curve import Curve
 from core.host.project import ServedFile
 from core.learning import checkpoints
 
-_SILENCE = 30.0
-"""Seconds without a working DHT after which peers have none either."""
+_SILENCE = 45.0
+"""Seconds without a working DHT after which peers have none either. It is asked every 15 s; one question may
+fail."""
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from msgspec import Meta
 
 from core.swarm.dht.records import own_subkey, read_records
 
-_LASTS = 120.0
-"""Seconds for which a record is believed after the backbone has fallen silent."""
+_LASTS = 180.0
+"""Seconds for which a record is believed after the backbone has fallen silent: three renewals may be lost."""
 _RENEWED_AFTER = 40.0
 """Seconds; a peer reads it as often."""
 _LARGEST = 8192

@@ -79,6 +79,9 @@ def test_a_backbone_whose_dht_does_not_answer_is_not_healthy(published: Publishe
     published.status = RunStatus(3, 2, at=time.time() - 60.0)
     answer, body = get(server, "/health.json")
     assert (answer.status, json.loads(body)["status"]) == (503, "dht_silent")
+    # It is asked every 15 s, and one question has failed.
+    published.status = RunStatus(3, 2, at=time.time() - 40.0)
+    assert get(server, "/health.json")[0].status == 200
 
 
 def test_who_was_dropped_and_why_is_in_health_and_metrics(published: PublishedRun, server: Web) -> None:

@@ -10,8 +10,16 @@ from hivemind.utils import get_dht_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.dht import record_limits
-from core.swarm.dht.organiser import RunRecord, RunRecordPublisher, _Signed, identity_key, sign, verify
+from core.swarm.dht import organiser, record_limits
+from core.swarm.dht.organiser import (
+    OrganiserRecords,
+    RunRecord,
+    RunRecordPublisher,
+    _Signed,
+    identity_key,
+    sign,
+    verify,
+)
 from core.swarm.dht.peer import join_swarm
 from tests.swarm.installed import installed
 from tests.waiting import wait_for
@@ -76,4 +84,19 @@ def test_the_publisher_finds_what_it_has_published_unless_the_dht_has_no_room_le
             wait_for(record.is_found, 10.0, "it is found")
         else:
             assert not record.is_found()
+        dht.shutdown()
+
+
+def test_a_record_is_believed_until_three_renewals_were_lost(
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with installed(short_folder):
+        dht: DHT = join_swarm([], short_folder / "backbone.key")
+        RunRecordPublisher(dht, "run", short_folder / "backbone.key").publish(3, 1000.0)
+        records = OrganiserRecords(dht, "run", [dht.peer_id])
+        wait_for(lambda: records.read() is not None, 10.0)
+        now = get_dht_time()
+        for later, is_believed in ((150.0, True), (200.0, False)):
+            monkeypatch.setattr(organiser, "get_dht_time", lambda at=now + later: at)
+            assert (records.read() is not None) == is_believed
         dht.shutdown()
