@@ -44,6 +44,8 @@ class SensorThread:
         loop.call_later(_FIRST_READING_WITHIN, self._first_reading)
         self._machine.detect_programs(self._programs)
         asleep, self._alarm = socket.socketpair()
+        # While a sensor hangs nobody reads, and the event loop must not wait for that.
+        self._alarm.setblocking(False)
         threading.Thread(target=self._watch, args=(loop, asleep), name="sensors", daemon=True).start()
 
     def detect_programs(self, programs: tuple[str, ...]) -> None:

@@ -10,6 +10,7 @@ from core.client.profile import Profile
 from core.conditions.machine import Machine
 from core.conditions.power import Power
 from core.engine.engine import Engine
+from core.engine.machine.sensor_thread import SensorThread
 from core.engine.server.commands import Commands
 from core.engine.session.commands import Programs
 from core.store.store import Store
@@ -44,5 +45,28 @@ def test_no_sensor_is_said_to_be_unknown_before_it_was_read(tmp_path: Path) -> N
         assert found["power"] == Message("plugged_in")
         await engine.close()
         store.close()
+
+    asyncio.run(scenario())
+
+
+def test_the_event_loop_does_not_wait_for_a_sensor_that_hangs(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        sensor = SlowSensor()
+        thread = SensorThread(Machine({"power": sensor}), (), lambda: None)
+        thread.start()
+
+        def ask_often() -> None:
+            for _ in range(10_000):
+                thread._read_now()
+
+        asked = threading.Thread(target=ask_often)
+        asked.start()
+        try:
+            await asyncio.to_thread(asked.join, 5.0)
+            assert not asked.is_alive(), "the socket is full, and nobody reads it"
+        finally:
+            sensor.answers.set()
+            asked.join()
+            thread.close()
 
     asyncio.run(scenario())
