@@ -107,7 +107,8 @@ def test_microbatches_stay_within_the_memory_that_the_volunteer_allows() -> None
 
 
 def test_where_one_sample_does_not_fit_its_layers_keep_less() -> None:
-    limited = memory_limited(100 << 20, length=512)
+    # A pass takes 12 to 72 MB less than this with layers computed twice, and 17 to 23 MB more without.
+    limited = memory_limited(205 << 20, length=1024)
     assert limited[0]["over"] > 0, "the first one shows how much it takes"
     assert all(one["over"] <= 0 for one in limited[1:])
 

@@ -231,7 +231,7 @@ class TestEngine:
         seeing.start()
         assert wait_for(lambda: seeing.snapshot().surroundings.last_input)
         found = {info.name: info for info in seeing.ask(GetSensors(), list[SensorInfo])}
-        assert found["presence"].source == "Mutter"
+        assert found["presence"].in_use == ("Mutter",)
 
     def test_the_list_of_programs_survives_a_restart(self, engine: RunningEngine) -> None:
         engine.start()
