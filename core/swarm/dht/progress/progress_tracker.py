@@ -22,6 +22,8 @@ from core.swarm.dht.records import own_subkey
 
 _FAILED_LOADS = 2
 """Searches for a state without success, one after the other, after which a report of a later epoch counts as a lie."""
+_UNBEGUN_READ_EVERY = 4.0
+"""Seconds from one reading to the next of a batch that nobody is known to have begun."""
 _SLACK = 3.0
 """Seconds that a report may take, or clocks may differ."""
 
@@ -263,6 +265,9 @@ class SwarmProgressTracker(ProgressTracker):
         )
         if epoch > progress.epoch:
             progress.epoch, progress.samples_accumulated = epoch, 0
+        if not progress.samples_accumulated:
+            # Its first samples tell how long it takes; a peer that adds none, like a backbone, hears of them only so.
+            progress.next_fetch_time = min(progress.next_fetch_time, now + _UNBEGUN_READ_EVERY)
         if self._round_began:
             # hivemind looks twice a second for the end of an epoch that has ended.
             progress.next_fetch_time = max(progress.next_fetch_time, now + self.default_refresh_period)

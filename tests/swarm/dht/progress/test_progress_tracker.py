@@ -210,6 +210,13 @@ def test_no_round_begins_for_a_batch_that_is_expected_and_of_which_nobody_has_a_
     assert tracker.ready_to_update_epoch, "the others have made it"
 
 
+def test_a_batch_that_nobody_has_begun_is_looked_at_again_soon(swarm: Swarm) -> None:
+    backbone = SwarmProgressTracker(swarm.dhts[1], "another run", TARGET, start=False, max_refresh_period=60.0)
+    backbone.refresh()
+    assert backbone.global_progress.samples_accumulated == 0
+    assert backbone.global_progress.next_fetch_time < get_dht_time() + 5.0
+
+
 def test_samples_that_others_compute_during_a_round_may_weigh_in_the_next_one(swarm: Swarm) -> None:
     ann, ben = swarm.ann, swarm.ben.local_progress
     swarm.ben.report_local_progress(ben.epoch, ben.samples_accumulated + 8)
