@@ -42,7 +42,7 @@ def packed(folder: Path, *, together: bool = False) -> list[Path]:
             _write(folder, pictures, made, together)
             made.rename(whole)
         for old in keep.iterdir():
-            # Only what was packed here: somebody may keep other things in a folder of this name.
+            # Nothing else: the organiser may keep other files in a folder of this name.
             if old != whole and re.fullmatch("[0-9a-f]{16}", old.name) and old.is_dir() and not old.is_symlink():
                 shutil.rmtree(old)
     return sorted(whole.glob("*.tar"))

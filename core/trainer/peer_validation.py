@@ -39,7 +39,7 @@ _PACE = 0.1
 _LONGEST_CASE = 600.0
 """Seconds of computing after which a case is given up: only the backbone's validator has the time for it."""
 _AHEAD = 3600.0
-"""Seconds by which validations may be ahead of that share, while somebody is suspected or accused."""
+"""Seconds of that share that may be spent in advance while a member is suspected or accused."""
 _MOST_WATCHED = 16
 """Epochs after which watching is given up for a while: this peer may have no share of what is reduced."""
 

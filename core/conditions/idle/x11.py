@@ -117,7 +117,7 @@ class Display:
         return heard
 
     def watch(self, window: int) -> None:
-        """Tell of its properties that were asked for, as of the root's, and no more of those of the one before."""
+        """Watch the properties of this window instead of those of the window before."""
         if window == self._watched:
             return
         for changed, mask in ((self.root, _PROPERTY_CHANGE), (self._watched, 0), (window, _PROPERTY_CHANGE)):
