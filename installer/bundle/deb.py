@@ -69,7 +69,7 @@ def _add_system_files(checkout: Checkout, root: Path, version: str, built: int) 
 
 def _reference(checkout: Checkout, form: str) -> str:
     """What the command line says of itself; help is as wide as its terminal."""
-    command = [str(checkout.python), "-m", "app.cli.reference", form]
+    command = [str(checkout.python), "-m", "app.cli.installation.reference", form]
     environment = {**os.environ, "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
     return subprocess.run(
         command, cwd=checkout.root, env=environment, check=True, capture_output=True, text=True

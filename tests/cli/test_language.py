@@ -13,7 +13,7 @@ from app.cli.console import help_texts, language
 from app.cli.console.display import picture
 from app.cli.console.layout import width, wrapped
 from app.cli.console.parser import _ARGPARSE
-from app.cli.reference import Command, commands
+from app.cli.installation.reference import Command, commands
 from app.desktop import language as of_the_window
 from app.text import i18n
 from app.text.formats import numbers

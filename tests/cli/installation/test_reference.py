@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import reference
+from app.cli.installation import reference
 from app.cli.main import _VERBS
 
 

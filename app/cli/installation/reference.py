@@ -1,4 +1,4 @@
-"""`python -m app.cli.reference man|bash|zsh|fish`: manual page and completions, made from the verbs' help."""
+"""`python -m app.cli.installation.reference man|bash|zsh|fish`: manual page and completions, from the help of verbs."""
 
 import argparse
 import re
