@@ -37,7 +37,13 @@ def write(value: int, number: Number) -> str:
 
 def write_live(value: float, number: Number) -> str:
     """A measured value, rounded; here 0 is a number."""
-    return numbers.rate(value) if number.unit == "bytes/s" else _UNITS[number.unit].write(round(value))
+    match number.unit:
+        case "bytes/s":
+            return numbers.rate(value)
+        case "bytes":
+            return numbers.size(value)
+        case _:
+            return _UNITS[number.unit].write(round(value))
 
 
 def zero_word(word: str) -> str:

@@ -184,3 +184,16 @@ def test_a_value_is_written_in_the_unit_in_which_it_is_short(value: int, number:
 def test_decimals_are_written_and_read_as_the_region_has_them() -> None:
     assert quantities.write(187_500, RATE) == "1,5 Mbit/s"
     assert quantities.parse("1,125 Mbit/s", RATE) == 140_625
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (501_254_144, "bytes", "501 MB"),
+        (0, "bytes", "0 B"),
+        (7_025, "bytes/s", "56.2 kbit/s"),
+        (29.6, "percent", "30 %"),
+    ],
+)
+def test_a_measured_value_is_rounded(value: float, unit: Unit, text: str) -> None:
+    assert plain(quantities.write_live(value, any_of(unit))) == text
