@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -65,8 +65,10 @@ def test_no_library_of_linux_is_carried(compiled: Callable[[str], Path], tmp_pat
 
 
 @pytest.fixture
-def wine(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def wine(tmp_path: Path) -> Iterator[Callable[..., subprocess.CompletedProcess[str]]]:
     """Runs a program for Windows in a Windows of its own."""
+    if WINE is None:
+        pytest.skip("needs 64-bit Wine (Debian: wine64)")
     environment = {**os.environ, "WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all", "DISPLAY": ""}
     environment["WINEDLLOVERRIDES"] = "mscoree=;mshtml="  # no offers to download .NET and a browser
 
@@ -75,7 +77,9 @@ def wine(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
             [str(WINE), *command], env=environment, capture_output=True, text=True, timeout=100, check=False
         )
 
-    return run
+    run("wineboot", "-i")
+    yield run
+    run("wineboot", "-k")
 
 
 def registry(wine: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> str:
@@ -87,65 +91,55 @@ def registry(wine: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)  # Wine makes a whole Windows first
-@pytest.mark.skipif(WINE is None, reason="needs 64-bit Wine (Debian: wine64)")
 def test_it_installs_upgrades_and_removes(
     compiled: Callable[[str], Path],
     wine: Callable[..., subprocess.CompletedProcess[str]],
     tmp_path: Path,
 ) -> None:
-    wine("wineboot", "-i")
-    try:
-        assert wine(str(compiled("1.2.3")), "/S").returncode == 0
-        users = tmp_path / "wine/drive_c/users"
-        (folder,) = users.glob("*/AppData/Local/Programs/Idlehive")
-        (shortcut,) = users.rglob("Idlehive.lnk")
-        assert (folder / "idlehive").read_bytes() == (tmp_path / "1.2.3/idlehive").read_bytes()
-        entries = registry(wine, tmp_path)
-        assert rf"{CLASSES}\idlehive\shell\open\command]" in entries
-        assert r'\\idlehive\" open \"%1\""' in entries
-        assert f'{CLASSES}\\.idlehive]\n@="Idlehive.Project"\n"Content Type"="{desktop.MIME_TYPE}"' in entries
-        assert INSTALLED in entries
+    assert wine(str(compiled("1.2.3")), "/S").returncode == 0
+    users = tmp_path / "wine/drive_c/users"
+    (folder,) = users.glob("*/AppData/Local/Programs/Idlehive")
+    (shortcut,) = users.rglob("Idlehive.lnk")
+    assert (folder / "idlehive").read_bytes() == (tmp_path / "1.2.3/idlehive").read_bytes()
+    entries = registry(wine, tmp_path)
+    assert rf"{CLASSES}\idlehive\shell\open\command]" in entries
+    assert r'\\idlehive\" open \"%1\""' in entries
+    assert f'{CLASSES}\\.idlehive]\n@="Idlehive.Project"\n"Content Type"="{desktop.MIME_TYPE}"' in entries
+    assert INSTALLED in entries
 
-        kept = folder / "notes.txt"
-        kept.write_text("a file of the volunteer's")
-        assert wine(str(compiled("1.3.0")), "/S").returncode == 0
-        assert '"DisplayVersion"="1.3.0"' in registry(wine, tmp_path)
-        assert (folder / "resources/1.3.0").exists()
-        assert not (folder / "resources/1.2.3").exists(), "what the older version had is gone"
+    kept = folder / "notes.txt"
+    kept.write_text("a file of the volunteer's")
+    assert wine(str(compiled("1.3.0")), "/S").returncode == 0
+    assert '"DisplayVersion"="1.3.0"' in registry(wine, tmp_path)
+    assert (folder / "resources/1.3.0").exists()
+    assert not (folder / "resources/1.2.3").exists(), "what the older version had is gone"
 
-        assert wine(str(folder / "uninstall.exe"), "/S", f"_?={_windows(folder, tmp_path)}").returncode == 0
-        assert {path.name for path in folder.iterdir()} - {"uninstall.exe"} == {kept.name}
-        assert not shortcut.exists()
-        left = registry(wine, tmp_path)
-        assert CLASSES in left
-        assert not re.search(r"^\[.*idlehive", left, re.MULTILINE | re.IGNORECASE)
-    finally:
-        wine("wineboot", "-k")
+    assert wine(str(folder / "uninstall.exe"), "/S", f"_?={_windows(folder, tmp_path)}").returncode == 0
+    assert {path.name for path in folder.iterdir()} - {"uninstall.exe"} == {kept.name}
+    assert not shortcut.exists()
+    left = registry(wine, tmp_path)
+    assert CLASSES in left
+    assert not re.search(r"^\[.*idlehive", left, re.MULTILINE | re.IGNORECASE)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)  # Wine makes a whole Windows first
-@pytest.mark.skipif(WINE is None, reason="needs 64-bit Wine (Debian: wine64)")
 def test_in_a_folder_with_other_files_it_makes_one_of_its_own_and_deletes_nothing(
     compiled: Callable[[str], Path],
     wine: Callable[..., subprocess.CompletedProcess[str]],
     tmp_path: Path,
 ) -> None:
-    wine("wineboot", "-i")
-    try:
-        chosen = tmp_path / "wine/drive_c/work"
-        theirs = [chosen / name for name in ("app/main.js", "lib/a.txt", "resources/b.txt", "package.json")]
-        for path in theirs:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("a file of the volunteer's")
-        assert wine(str(compiled("1.2.3")), "/S", r"/D=C:\work").returncode == 0
-        assert [path.read_text() for path in theirs] == ["a file of the volunteer's"] * len(theirs)
-        assert (chosen / "Idlehive/resources/1.2.3").exists()
-        assert wine(str(compiled("1.3.0")), "/S").returncode == 0
-        assert (chosen / "Idlehive/resources/1.3.0").exists(), "an upgrade finds it again"
-        assert not (chosen / "Idlehive/Idlehive").exists()
-    finally:
-        wine("wineboot", "-k")
+    chosen = tmp_path / "wine/drive_c/work"
+    theirs = [chosen / name for name in ("app/main.js", "lib/a.txt", "resources/b.txt", "package.json")]
+    for path in theirs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a file of the volunteer's")
+    assert wine(str(compiled("1.2.3")), "/S", r"/D=C:\work").returncode == 0
+    assert [path.read_text() for path in theirs] == ["a file of the volunteer's"] * len(theirs)
+    assert (chosen / "Idlehive/resources/1.2.3").exists()
+    assert wine(str(compiled("1.3.0")), "/S").returncode == 0
+    assert (chosen / "Idlehive/resources/1.3.0").exists(), "an upgrade finds it again"
+    assert not (chosen / "Idlehive/Idlehive").exists()
 
 
 def _windows(path: Path, tmp_path: Path) -> str:

@@ -1,43 +1,25 @@
-"""Text to image: samples, the loss, what each layer sees, what is drawn, and what is refused."""
+"""Text to image: samples, the loss, what each layer sees, and what is drawn."""
 
-import struct
 from collections.abc import Iterator
-from functools import partial
 from io import BytesIO
 from itertools import cycle, islice
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
-from zlib import crc32
 
-import msgspec
 import pytest
 import torch
 from PIL import Image
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from core.api.errors import ManifestError, UsageError
-from core.api.project.data import CaptionedCodesData, ImageTarData, TextData
+from core.api.errors import ManifestError
 from core.api.project.demonstration import Span
-from core.api.project.fields import File
-from core.api.project.manifest import Manifest, Model
-from core.api.project.manifest_reading import check
-from core.api.project.tasks import TextToImage
-from core.host.project import load
 from core.learning.data.captioned_codes import CaptionedCodes
 from core.learning.model import build_model, count_parameters
 from core.learning.order import Order, Samples, compute_again
 from core.learning.tasks import task_for
 from core.learning.tasks.demonstrations import of_codes
-from core.learning.tasks.text_to_image import TextToImageTask
-from core.learning.text_to_image import _Places
-from tests.host.published_projects import complete
-from tests.learning.small_project import small_manifest
+from tests.learning.tasks.small_text_to_image import COLOURS, codebook, made, manifest
 from tests.learning.tasks.words import tokenizer_file
-
-FILE = File("http://127.0.0.1:9/nothing", "0" * 64, 1)
-COLOURS = [(number * 16, 40, 200 - number * 10) for number in range(16)]
 
 
 @pytest.fixture(autouse=True)
@@ -47,46 +29,6 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
-
-
-def codebook(codes: int = 16, width: int = 2) -> bytes:
-    image = Image.new("RGB", (width, codes * width))
-    for code in range(codes):
-        image.paste(COLOURS[code % 16], (0, code * width, width, (code + 1) * width))
-    file = BytesIO()
-    image.save(file, "PNG")
-    return file.getvalue()
-
-
-TASK: dict[str, Any] = {"caption_length": 6, "image_size": 16, "patch": 4, "codebook": codebook()}
-
-
-def manifest(task: dict[str, Any] | None = None, **config: Any) -> Manifest:
-    network = {
-        "vocab_size": 100,
-        "image_vocab_size": 16,
-        "pad_token_id": 0,
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 4,
-        "num_attention_heads": 2,
-        "num_hidden_groups": 2,
-        **config,
-    }
-    return msgspec.structs.replace(
-        small_manifest(),
-        model=Model("TextToImageTransformer", network),
-        task=TextToImage(**{**TASK, **(task or {})}),
-        data=CaptionedCodesData((FILE,)),
-    )
-
-
-def made(folder: Path, **config: Any) -> tuple[TextToImageTask, Any]:
-    declared = manifest(**config)
-    model: Any = build_model(declared)
-    task = task_for(declared, model.config, tokenizer_file(folder))
-    assert isinstance(task, TextToImageTask)
-    return task, model
 
 
 def random_samples(count: int) -> list[CaptionedCodes]:
@@ -279,101 +221,3 @@ def test_anybody_computes_the_same_gradients_again(tmp_path: Path) -> None:
         task.loss(model, batch).backward()
         total += torch.cat([parameter.grad.flatten() for parameter in model.parameters()]) / 3
     assert torch.allclose(compute_again(order(), model, pieces, lambda _epoch: None), total, atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"data": TextData((FILE,))}, "$.data.type"),
-        ({"data": ImageTarData((FILE,))}, "$.data.type"),
-        ({"tokenizer": None}, "$.tokenizer"),
-        ({"task": TextToImage(**{**TASK, "image_size": 18})}, "$.task.image_size"),
-        ({"task": TextToImage(**{**TASK, "image_size": 260})}, "$.task.image_size"),
-        ({"task": TextToImage(**{**TASK, "codebook": codebook(17)})}, "$.task.codebook"),
-        ({"task": TextToImage(**{**TASK, "codebook": codebook(width=8)})}, "$.task.codebook"),
-        ({"task": TextToImage(**{**TASK, "codebook": b"GIF89a"})}, "$.task.codebook"),
-        ({"model": Model("TextToImageTransformer", {"pad_token_id": 0})}, "$.model.config.image_vocab_size"),
-        ({"model": Model("TextToImageTransformer", {"image_vocab_size": 16})}, "$.model.config.pad_token_id"),
-        ({"model": Model("TextToImageTransformer", {"pad_token_id": -1})}, "$.model.config.pad_token_id"),
-    ],
-)
-def test_a_manifest_that_does_not_fit_is_refused_with_its_field(changes: dict[str, Any], field: str) -> None:
-    plain = msgspec.to_builtins(msgspec.structs.replace(manifest(), **changes))
-    with pytest.raises(ManifestError) as raised:
-        check(plain)
-    assert raised.value.field == field
-
-
-def test_other_tasks_refuse_captioned_codes() -> None:
-    plain = msgspec.to_builtins(msgspec.structs.replace(small_manifest(), data=CaptionedCodesData((FILE,))))
-    with pytest.raises(ManifestError) as raised:
-        check(plain)
-    assert raised.value.field == "$.data.type"
-
-
-@pytest.mark.parametrize(
-    ("config", "field"),
-    [
-        ({"vocab_size": 99}, "$.model.config.vocab_size"),
-        ({"pad_token_id": 100}, "$.model.config.pad_token_id"),
-        ({"attention": ["diagonal"]}, "$.model.config"),
-        ({"last_attention": "none"}, "$.model.config"),
-        ({"num_hidden_groups": 0}, "$.model.config"),
-        ({"layers_of": 3}, "$.model.config.layers_of"),
-        ({"num_hidden_layers": 257}, "$.model.config.num_hidden_layers"),
-    ],
-)
-def test_a_model_that_does_not_fit_is_refused_with_its_field(tmp_path: Path, config: Any, field: str) -> None:
-    with pytest.raises(ManifestError) as raised:
-        made(tmp_path, **config)
-    assert raised.value.field == field
-
-
-def test_scores_of_codes_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.learning.model_size.psutil.virtual_memory", lambda: SimpleNamespace(total=1 << 30))
-    with pytest.raises(ManifestError, match="model_too_large"):
-        build_model(manifest({"image_size": 64, "patch": 1, "codebook": None}, image_vocab_size=100_000))
-
-
-class Largest(TorchDispatchMode):
-    """Bytes of the largest tensor that is made meanwhile."""
-
-    size = 0
-
-    def __torch_dispatch__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        self.size = max(self.size, made.numel() * made.element_size())
-        return made
-
-
-@pytest.mark.parametrize("kind", ["row", "column", "local"])
-def test_what_a_layer_sees_takes_little_memory_to_find_out(kind: str) -> None:
-    with Largest() as largest:  # type: ignore[no-untyped-call]  # torch's class has no types
-        mask = _Places.of(64, 32 * 32, torch.device("cpu")).mask(kind, 0, 64 + 32 * 32)
-    assert mask is not None
-    assert largest.size <= 2 * mask.numel()
-
-
-@pytest.mark.parametrize("height", [1 << 20, 1 << 23])
-def test_a_codebook_of_very_many_pixels_is_refused_before_it_is_unpacked(tmp_path: Path, height: int) -> None:
-    here = complete("shapes", tmp_path).path.parent
-    parts = ((b"IHDR", struct.pack(">IIBBBBB", 64, height, 1, 0, 0, 0, 0)), (b"IDAT", b""), (b"IEND", b""))
-    chunks = (struct.pack(">I", len(it)) + name + it + struct.pack(">I", crc32(name + it)) for name, it in parts)
-    (here / "codebook.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
-    with pytest.raises(UsageError, match=r"file_unreadable .*pixels"):
-        load(here / "project.toml")
-
-
-def test_an_organiser_learns_which_file_does_not_fit(tmp_path: Path) -> None:
-    here = complete("shapes", tmp_path).path.parent
-    (here / "codebook.png").write_bytes(codebook(191, 4))
-    wrong = partial(load, here / "project.toml")
-    with pytest.raises(UsageError, match="codebook_of_another_size") as raised:
-        wrong()
-    assert raised.value.message.params["field"] == "task.codebook"
-    (here / "codebook.png").write_bytes(codebook(192, 4)[:-30])
-    with pytest.raises(UsageError, match="file_unreadable"):
-        wrong()
-    (here / "codebook.png").unlink()
-    with pytest.raises(UsageError, match="file_unreadable"):
-        wrong()
