@@ -9,7 +9,6 @@ tests compare with what is found here.
 import ast
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ import msgspec
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from msgspec.structs import replace
 from PySide6.QtCore import QLocale
 
 from app.cli.console.help_texts import parts

@@ -4,7 +4,9 @@ Exit codes: 0 done, 2 wrong use (one line on stderr), 1 anything else.
 """
 
 import argparse
+import atexit
 import errno
+import gc
 import io
 import os
 import sys
@@ -125,6 +127,7 @@ def _run(given: list[str]) -> int:
         parsed = _parser(arguments[0]).parse_args(arguments)
     except SystemExit as done:  # after --help and --version
         return done.code if isinstance(done.code, int) else 0
+    atexit.register(gc.freeze)  # The process ends: the collector need not look at all of it twice more.
     code: int = parsed.run(parsed, profile)
     return code
 

@@ -9,7 +9,6 @@ import msgspec
 
 from app.cli.console import output
 from app.cli.console.connection import running
-from app.cli.console.display import display
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_json, add_verb
 from app.text import progress, schedule, status
@@ -128,6 +127,8 @@ def _changed_limits(settings: SessionSettings) -> str:
 
 
 def _watch(profile: Profile) -> None:
+    from app.cli.console.display import display
+
     with display(tr("Ctrl-C ends this display; contributing goes on.")) as shown:
         for message in _watched(profile):
             if isinstance(message, Snapshot):

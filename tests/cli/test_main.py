@@ -35,6 +35,18 @@ def test_the_status_is_told_without_the_other_verbs() -> None:
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "app.cli.status" in loaded
     assert not loaded & {"app.cli.contribute", "app.cli.projects", "app.cli.doctor", "importlib.metadata", "traceback"}
+    assert not loaded & {"app.cli.console.display", "dataclasses", "inspect", "json", "typing_extensions"}
+
+
+def test_a_command_that_ends_leaves_the_garbage_collector_nothing_to_look_at(profile: Profile) -> None:
+    program = (
+        "import atexit, gc; atexit.register(lambda: print(len(gc.get_objects())))\n"
+        "from app.cli import main; main(['status']); print(gc.isenabled())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    *_, collects, left = done.stdout.split()
+    assert collects == "True"
+    assert int(left) == 0
 
 
 def test_the_help_of_open_opens_no_window(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

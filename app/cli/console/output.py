@@ -1,7 +1,6 @@
-"""What the command line prints: JSON for scripts, tables for people. Rich is imported only where it is used."""
+"""What the command line prints: JSON for scripts, tables for people. Rich and json are imported where they are used."""
 
 import argparse
-import json
 import os
 import shutil
 import sys
@@ -39,6 +38,8 @@ def printable(text: str) -> str:
 
 def print_json(value: Any, *, one_line: bool = False) -> None:
     """A value of the contract as JSON; `one_line` for a stream of them."""
+    import json
+
     plain = msgspec.to_builtins(value)
     print(json.dumps(plain, ensure_ascii=False, indent=None if one_line else 2), flush=one_line)
 

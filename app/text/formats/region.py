@@ -4,11 +4,10 @@
 own for the command line.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(msgspec.Struct, frozen=True):
     """Marks and names; the defaults are those of the command line in English, which fit into any terminal."""
 
     decimal_mark: str = "."

@@ -8,9 +8,9 @@ gentle hours of the schedule.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from core.api.errors import UsageError
@@ -41,8 +41,7 @@ Values = Mapping[str, Any]
 """Values by name."""
 
 
-@dataclass(frozen=True)
-class Preference:
+class Preference(msgspec.Struct, frozen=True):
     """The declaration of one preference."""
 
     name: str
