@@ -196,7 +196,7 @@ class Engine:
             changes=self.catalogue.changes + self._changes,
         )
         report, shown = self._sessions.report, self._sessions.shown
-        return build_snapshot(base, self._state, self.decision, report, shown, no_peers=proxy.no_peers())
+        return build_snapshot(base, self._state, self.decision, report, shown, no_peers=proxy.no_peers)
 
     async def sensors(self) -> list[SensorInfo]:
         """Once they have been read: before, they would all be said to be unknown."""

@@ -1,6 +1,7 @@
 """Builds the snapshot from the state of the engine. Pure."""
 
 import os
+from collections.abc import Callable
 from typing import cast
 
 import msgspec
@@ -28,10 +29,10 @@ def build_snapshot(
     report: Report | None,
     session: api.Session | None,
     *,
-    no_peers: str = "no_peers",
+    no_peers: Callable[[], str] = lambda: "no_peers",
 ) -> api.Snapshot:
-    """`base` has what is known without a session. A session's numbers are those of its last report. `no_peers` is the
-    kind of message for a session that reaches nobody."""
+    """`base` has what is known without a session. A session's numbers are those of its last report. `no_peers` returns
+    the kind of message for a session that reaches nobody."""
     alive = not isinstance(state, Idle | Failed)
     last = report if alive else None
     failure = state.failure if isinstance(state, Failed | Leaving) else None
@@ -61,8 +62,8 @@ def _error(failure: Failure) -> Message:
     return Message("failed_repeatedly", {"failure": failure.error, "times": failure.failures})
 
 
-def _cut_off(report: Report | None, no_peers: str) -> tuple[Reason, ...]:
+def _cut_off(report: Report | None, no_peers: Callable[[], str]) -> tuple[Reason, ...]:
     """Reported by the session, because reachability changes while it runs."""
     if report is None or not report.cut_off:
         return ()
-    return (Reason("offline", hold=True, params={"cause": Message(no_peers)}, severity=Severity.NOTICE),)
+    return (Reason("offline", hold=True, params={"cause": Message(no_peers())}, severity=Severity.NOTICE),)

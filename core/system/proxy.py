@@ -4,7 +4,6 @@ It does not apply to connections to peers: they are not HTTP and pass no proxy.
 """
 
 from collections.abc import Callable
-from urllib.request import getproxies
 
 from core.api.proxy import Proxy
 
@@ -45,6 +44,8 @@ def in_use() -> Proxy:
 
 def in_environment() -> bool:
     """Whether environment variables name a proxy; the desktop's settings do not count then."""
+    from urllib.request import getproxies  # with the packages http and email, for peers that reach nobody alone
+
     return not getproxies().keys().isdisjoint(("http", "https", "all"))
 
 

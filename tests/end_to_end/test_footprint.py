@@ -57,6 +57,8 @@ def test_the_engine_imports_no_learning_library(machine: Machine) -> None:
     packages = imported(engine.complained())
     assert {"asyncio", "core", "msgspec"} <= packages
     assert packages & HEAVY == set()
+    # Several MiB each, which only some requests to the engine need.
+    assert packages & {"cryptography", "http", "requests"} == set()
 
 
 def test_an_open_window_takes_at_most_90_mib(machine: Machine, display: str) -> None:

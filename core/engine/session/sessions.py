@@ -110,7 +110,7 @@ class Sessions:
         self._wakes_before = self._sleep.now.wakes
         with contextlib.suppress(WorldError):
             # Created here: engine and session at once would create two keys. Without one, nothing is published.
-            self._identity.info()
+            self._identity.create()
         self._session = Session(self._services, project, settings, promptly=promptly)
 
 
