@@ -1,5 +1,6 @@
 """`idlehive` alone: the window and the tray icon."""
 
+import gc
 import os
 import sys
 from collections.abc import Mapping
@@ -22,8 +23,11 @@ def run(arguments: list[str]) -> int:
     """
     if not has_display(os.environ):
         raise WorldError("display_missing")
+    gc.disable()  # nothing that loads becomes garbage
     try:
         from app.window.application import open_app
     except ImportError as error:
         raise WorldError("window_not_opened", detail=str(error)) from error
+    finally:
+        gc.enable()
     return open_app(arguments)

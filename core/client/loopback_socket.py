@@ -5,9 +5,7 @@ with a line of each side that proves that it knows the secret, which itself is n
 program may have the port.
 """
 
-import hmac
 import os
-import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable
@@ -44,17 +42,23 @@ class Address(msgspec.Struct, frozen=True):
 
     def hello(self) -> tuple[bytes, bytes]:
         """What a front end sends first, and what the engine has to answer."""
+        import secrets
+
         nonce = secrets.token_hex(16)
         return f"{nonce} {self._proof('front end', nonce)}\n".encode(), f"{self._proof('engine', nonce)}\n".encode()
 
     def answer(self, hello: bytes) -> bytes | None:
         """What the engine answers; None: the front end does not know the secret."""
+        import hmac
+
         nonce, _, proof = hello.decode(errors="replace").strip().partition(" ")
         if not hmac.compare_digest(proof.encode(), self._proof("front end", nonce).encode()):
             return None
         return f"{self._proof('engine', nonce)}\n".encode()
 
     def _proof(self, side: str, nonce: str) -> str:
+        import hmac  # with OpenSSL, which other systems' front ends do not need
+
         return hmac.digest(self.secret.encode(), f"{side} {nonce}".encode(), "sha256").hex()
 
 
@@ -66,6 +70,8 @@ def connect(path: Path, timeout: float) -> socket.socket:
             that it is the engine.
         OSError: it cannot be reached.
     """
+    import hmac
+
     address = Address.read(path)
     hello, expected = address.hello()
     try:
@@ -107,6 +113,7 @@ async def serve(
 ) -> "asyncio.Server":
     """Listen for front ends, whose lines have at most `limit` bytes. Raises OSError."""
     import asyncio  # for the engine alone: a short command connects without it
+    import secrets
 
     listening = socket.create_server((HOST, 0))
     address = Address(listening.getsockname()[1], secrets.token_hex(32), os.getpid())

@@ -24,7 +24,7 @@ from tests.fakes.scripted_engine import ScriptedEngine
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = "import sys; from app.window.application import open_app; sys.exit(open_app([]))"
-HEAVY = ("torch", "hivemind", "transformers", "numpy", "requests")
+HEAVY = ("torch", "hivemind", "transformers", "numpy", "requests", "hmac")
 
 Start = Callable[..., subprocess.Popen[str]]
 
