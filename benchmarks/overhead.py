@@ -6,9 +6,11 @@ through a bare PyTorch loop over the same model, microbatch and threads that eve
 in short blocks, so that a noisy machine disturbs both. The second ratio is that of the processor time of the loop's
 thread, which other programs disturb less.
 
-Run it with `.venv/bin/python -m benchmarks.overhead`.
+Run it with `.venv/bin/python -m benchmarks.overhead [--samples N]`: of a microbatch; those of the practice project if
+not given.
 """
 
+import argparse
 import os
 import statistics
 import tempfile
@@ -40,17 +42,20 @@ from tests.fakes.backbone import ScriptedBackbone
 Block = tuple[float, float]
 """Seconds, and processor seconds of its thread."""
 BLOCKS = 30
-MICROBATCHES = 16
-"""In one block: about a second."""
+SAMPLES = 128
+"""In one block, about: a second."""
 _NO_LIMITS = Limits()
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--samples", type=int, metavar="N", help="of a microbatch")
+    chosen = parser.parse_args()
     torch.set_num_threads(1)
     project = Path(__file__).parent.parent / "resources" / "practice"
     with tempfile.TemporaryDirectory(prefix="hive") as folder:
         manifest = load(project / "project.toml").manifest(Path(folder), ())
-        size = manifest.training.microbatch_size
+        size = chosen.samples or manifest.training.microbatch_size
         shards = sorted(project.glob("train-*.txt"))
         link = Link()
         install(Path(folder), link)
@@ -87,36 +92,38 @@ def main() -> None:
             task.loss(bare, held).backward()
             bare.zero_grad()
 
-        report(measure(with_peers, alone), size)
+        times = max(1, SAMPLES // size)
+        report(measure(with_peers, alone, times), size, times)
         reporter.stop()
         optimizer.shutdown()
         dht.shutdown()
 
 
-def measure(one: Callable[[], None], other: Callable[[], None]) -> list[tuple[Block, Block]]:
+def measure(one: Callable[[], None], other: Callable[[], None], times: int) -> list[tuple[Block, Block]]:
     """A block of each, in turns; the first pair warms up."""
     pairs = []
     for number in range(BLOCKS + 1):
         if number % 2:
-            pairs.append((seconds(one), seconds(other)))
+            pairs.append((seconds(one, times), seconds(other, times)))
         else:
-            second = seconds(other)
-            pairs.append((seconds(one), second))
+            second = seconds(other, times)
+            pairs.append((seconds(one, times), second))
     return pairs[1:]
 
 
-def seconds(step: Callable[[], None]) -> Block:
+def seconds(step: Callable[[], None], times: int) -> Block:
     start, used = time.perf_counter(), time.thread_time()
-    for _ in range(MICROBATCHES):
+    for _ in range(times):
         step()
     return time.perf_counter() - start, time.thread_time() - used
 
 
-def report(pairs: list[tuple[Block, Block]], size: int) -> None:
-    samples = size * MICROBATCHES
+def report(pairs: list[tuple[Block, Block]], size: int, times: int) -> None:
+    samples = size * times
     ours, bare = (statistics.median(samples / pair[side][0] for pair in pairs) for side in (0, 1))
     print(f"trainer's loop  {ours:7.1f} samples/s (median of {BLOCKS} blocks)")
     print(f"bare PyTorch    {bare:7.1f} samples/s")
+    print(f"a microbatch    {1000 * size / bare:7.1f} ms of bare PyTorch")
     for kind, name in enumerate(("ratio", "processor time")):
         ratios = [other[kind] / one[kind] for one, other in pairs]
         quartiles = statistics.quantiles(ratios, n=4)

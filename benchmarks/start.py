@@ -3,10 +3,10 @@
 A fresh profile runs the real `idlehive contribute` on the practice project. The trainer's and the backbone's logs tell
 when each phase has ended, the system when each process began, and the engine's snapshots when a front end could show
 the first samples. With `--memory`, each start is followed by what every process holds
-a minute later (proportional set size).
+so many minutes later (proportional set size), a minute if none is given; `--memory 2 60 120` shows what grows.
 
-Run it with `.venv/bin/python -m benchmarks.start [STARTS] [--cold] [--busy CORES] [--memory]`. `--cold` empties the
-system's cache of files before each start, which needs root; `--busy` computes on so many cores meanwhile.
+Run it with `.venv/bin/python -m benchmarks.start [STARTS] [--cold] [--busy CORES] [--memory [MINUTES ...]]`. `--cold`
+empties the system's cache of files before each start, which needs root; `--busy` computes on so many cores meanwhile.
 """
 
 import argparse
@@ -37,8 +37,8 @@ LONGEST = 300.0
 _LINE = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) INFO core\.(trainer|host)\S*: start: (.+)$", re.MULTILINE)
 _COMPANION = 30.0
 """Seconds in which the companion has to follow."""
-_SETTLES = 60.0
-"""Seconds after the first samples until memory is read."""
+_SETTLES = 1.0
+"""Minutes after the first samples until memory is read."""
 
 
 def main() -> None:
@@ -46,17 +46,18 @@ def main() -> None:
     parser.add_argument("starts", type=int, nargs="?", default=STARTS)
     parser.add_argument("--cold", action="store_true")
     parser.add_argument("--busy", type=int, default=0, metavar="CORES")
-    parser.add_argument("--memory", action="store_true", help="read the memory after a minute")
+    parser.add_argument("--memory", type=float, nargs="*", metavar="MINUTES", help="after which the memory is read")
     chosen = parser.parse_args()
+    weigh_after = [] if chosen.memory is None else sorted(chosen.memory) or [_SETTLES]
     with busy(chosen.busy):
-        results = [start(cold=chosen.cold, weigh=chosen.memory) for _ in range(chosen.starts)]
+        results = [start(cold=chosen.cold, weigh_after=weigh_after) for _ in range(chosen.starts)]
     for mark in sorted(results[0], key=lambda mark: statistics.median(one.get(mark, LONGEST) for one in results)):
         values = [one[mark] for one in results if mark in one]
         print(f"  {mark:32} median {statistics.median(values):6.2f}  worst {max(values):6.2f} s")
 
 
-def start(*, cold: bool, weigh: bool) -> dict[str, float]:
-    """Seconds from the command to each mark."""
+def start(*, cold: bool, weigh_after: Sequence[float]) -> dict[str, float]:
+    """Seconds from the command to each mark. Memory is read so many minutes after the first samples."""
     machine = Machine()
     volunteer = machine.profile("ann")
     if cold:
@@ -70,9 +71,9 @@ def start(*, cold: bool, weigh: bool) -> dict[str, float]:
             processes = psutil.Process(engine.request(GetSnapshot(), Snapshot).engine_pid)
         marks |= {f"{name} process": at - began for name, at in births(processes)}
         marks |= {mark: at - began for mark, at in logged(volunteer.home.logs)}
-        if weigh:
-            time.sleep(_SETTLES)
-            tell_memory(processes)
+        for minutes in weigh_after:
+            time.sleep(max(0.0, began + marks["samples shown"] + 60 * minutes - time.time()))
+            tell_memory(processes, minutes)
         return marks
     finally:
         command.process.send_signal(signal.SIGINT)
@@ -144,10 +145,10 @@ def phases(log: Path, trainer: str) -> Iterator[tuple[str, float]]:
         yield f"{trainer if part == 'trainer' else part}: {phase}", at
 
 
-def tell_memory(engine: psutil.Process) -> None:
+def tell_memory(engine: psutil.Process, minutes: float) -> None:
     processes = [engine, *engine.children(recursive=True)]
     weights = [(memory(process.pid), name_of(process), process.pid) for process in processes]
-    print(f"memory after {_SETTLES:.0f} s: {sum(weight for weight, _, _ in weights):.0f} MiB")
+    print(f"memory after {minutes:g} min: {sum(weight for weight, _, _ in weights):.0f} MiB")
     for weight, name, pid in weights:
         print(f"  {name:12} {weight:6.0f} MiB ({pid}, below {psutil.Process(pid).ppid()})")
 
