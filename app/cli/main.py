@@ -60,6 +60,7 @@ _VERBS = {
     "identity": "identity",
     "disk": "disk",
     "events": "events",
+    "host": "host",
     "log": "log",
     "remote": "remote",
     "runtime": "installation.runtime",
@@ -114,15 +115,10 @@ def _drop_output() -> None:
 
 def _run(given: list[str]) -> int:
     arguments, profile = _chosen_machine(given)
-    match arguments:
-        case [] | ["--in-tray"] | ["open", *_] if not {"-h", "--help"} & set(arguments):
-            from app.cli import window
+    if arguments[:1] in ([], ["--in-tray"], ["open"]) and not {"-h", "--help"} & set(arguments):
+        from app.cli import window
 
-            return window.run(arguments)
-        case ["host", *others]:
-            from app.cli import host
-
-            return host.run(others)
+        return window.run(arguments)
     try:
         parsed = _parser(arguments[0]).parse_args(arguments)
     except SystemExit as done:  # after --help and --version
@@ -189,7 +185,6 @@ def _parser(verb: str) -> Parser:
         nargs="?",
         help=N_("its address is filled in; nothing is read before you add it"),
     )
-    verbs.add_parser("host", help=N_("run the backbone of a project, as its organiser"), add_help=False)
     return parser
 
 

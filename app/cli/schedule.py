@@ -40,8 +40,9 @@ yours overrides it until the schedule's next change.
 Presets: {presets}.
 
 A window that ends before it starts runs overnight and belongs to the day it
-starts on. Later windows paint over earlier ones, `off` too. 336 marks (. off,
-g gentle, f full; Monday 00:00 first) are understood as well.
+starts on. Later windows paint over earlier ones, `off` too. Days, levels and
+presets are understood in English and in your language. 336 marks (. off, g
+gentle, f full; Monday 00:00 first) are understood as well.
 """).replace("{presets}", ", ".join(PRESETS))
 
 _BLOCKS = {Level.OFF: "·", Level.GENTLE: "▒", Level.FULL: "█"}
@@ -67,7 +68,7 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_set(arguments: argparse.Namespace, profile: Profile) -> int:
-    cells = week_text.parse(_text(arguments.week))
+    cells = week.parse(_text(arguments.week))
     with borrowed(profile) as engine:
         return _print_answer(arguments, engine, choose(engine, "week", cells))
 

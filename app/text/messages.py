@@ -3,7 +3,8 @@
 The tables are in `app.text.wordings`, one an area; each names how its parameters are written: `{free:size}`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from string import Formatter
 from typing import Any
 
@@ -40,12 +41,13 @@ class _Fill(Formatter):
 
 
 _FILL = _Fill()
-WRITERS = {
+WRITERS: Mapping[str, Callable[[float], str]] = {
     "size": numbers.size,
     "rate": numbers.rate,
     "duration": numbers.duration,
     "count": numbers.count,
     "figure": numbers.figure,
     "percent": numbers.percent,
+    "loss": partial(numbers.decimal, places=2),
 }
 """How a parameter is written, in numbers and units of the language."""

@@ -1,13 +1,17 @@
 """The protocol between a backbone and its parent process: one JSON object a line on the child's stdout and stdin.
 
-The backbone reports once that it serves or cannot. Between `Hold` and `Resume` it computes nothing, because its only
-volunteer holds. `ApplySettings` limits what it may use of the volunteer's computer. It ends when its stdin closes. Log
-lines go to stderr.
+The backbone reports once that it serves or cannot, and sends an organiser's terminal a `Note` of what happens. Between
+`Hold` and `Resume` it computes nothing, because its only volunteer holds. `ApplySettings` limits what it may use of the
+volunteer's computer. It ends when its stdin closes. Log lines go to stderr.
 """
 
 import msgspec
 
+from core.api.message import Message
 from core.api.session import ApplySettings, Fault, Hold, Resume
+
+HTTP = "127.0.0.1:8330"
+"""Where the web server of a backbone listens by default."""
 
 
 class Serving(msgspec.Struct, frozen=True, tag=True):
@@ -16,7 +20,15 @@ class Serving(msgspec.Struct, frozen=True, tag=True):
     manifest_url: str
 
 
-HostReport = Serving | Fault
+class Note(msgspec.Struct, frozen=True, tag=True):
+    """What the organiser should know; the backbone continues."""
+
+    message: Message
+    at: float
+    """UTC seconds."""
+
+
+HostReport = Serving | Note | Fault
 
 HostCommand = Hold | Resume | ApplySettings
 

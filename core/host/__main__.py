@@ -13,8 +13,10 @@ from pathlib import Path
 
 from core.api import hosting
 from core.api.errors import IdlehiveError, UsageError, WorldError
+from core.api.message import Message
 from core.api.session import Fault
 from core.client.installation import core_command, core_environment
+from core.host import notes
 from core.host.control import EvaluationStopped, HostControl
 from core.host.project import load
 from core.system.orphans import TAG
@@ -29,20 +31,15 @@ _PERIOD = 1.0
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="idlehive host",
-        description="Run the backbone of a project: first contact, manifest, data, learning curve and checkpoints.",
-    )
-    parser.add_argument("project", type=Path, metavar="PROJECT.toml")
-    parser.add_argument(
-        "--listen", metavar="MULTIADDR", help="where peers connect, comma-separated (default: loopback only)"
-    )
-    parser.add_argument("--announce", metavar="MULTIADDR", help="the address that peers get, if it is another one")
-    parser.add_argument("--http", metavar="HOST:PORT", default="127.0.0.1:8330", help="(default: %(default)s)")
-    parser.add_argument("--state", type=Path, metavar="DIR", help="checkpoints, identity and learning curve")
-    parser.add_argument("--companion", action="store_true", help="add a trainer that works while others do")
-    parser.add_argument("--embedded", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument(PROMPTLY, action="store_true", help=argparse.SUPPRESS)
+    """`app.cli.host` explains them, and refuses what is wrong."""
+    parser = argparse.ArgumentParser(prog="core.host", add_help=False, allow_abbrev=False)
+    parser.add_argument("project", type=Path)
+    parser.add_argument("--listen")
+    parser.add_argument("--announce")
+    parser.add_argument("--http", default=hosting.HTTP)
+    parser.add_argument("--state", type=Path)
+    for switch in ("--companion", "--embedded", PROMPTLY):
+        parser.add_argument(switch, action="store_true")
     return parser.parse_args(argv)
 
 
@@ -57,8 +54,7 @@ def main(argv: list[str]) -> int:
     os.dup2(2, 1)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if not chosen.embedded:
-        # In an organiser's terminal nothing stands before the sentence that refuses a project.
-        phases.setLevel(logging.WARNING)
+        _speak_to_organiser(pipe)
     end_children_with_this_process()
     # hivemind ends its forked processes by SIGTERM: they must not inherit our handler.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
@@ -72,6 +68,14 @@ def main(argv: list[str]) -> int:
         os.write(pipe, hosting.encode(Fault(error.message)))
         return 2 if isinstance(error, UsageError) else 1
     return 0
+
+
+def _speak_to_organiser(pipe: int) -> None:
+    """The log has only what is technical; and nothing stands before the sentence that refuses a project."""
+    for handler in logging.root.handlers:
+        handler.addFilter(notes.is_technical)
+    logging.root.addHandler(notes.NoteHandler(pipe))
+    phases.setLevel(logging.WARNING)
 
 
 def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostControl | None, pipe: int) -> None:
@@ -100,7 +104,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
                 if not backbone.auxiliary.is_working:
                     raise WorldError("backbone_part_ended")
                 backbone.poll(time.time())
-        log.info("ending")
+        log.info("%s", Message("host_ending"))
 
 
 def _put_under_subreaper() -> None:

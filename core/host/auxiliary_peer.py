@@ -12,6 +12,7 @@ from hivemind import DHT
 from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError
+from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.session_settings import Limits
 from core.host.control import EvaluationStopped
@@ -144,7 +145,7 @@ class AuxiliaryPeer(threading.Thread):
             except (RoundFailed, EvaluationStopped) as error:
                 log.info("epoch %d: %s", self.epoch, error)
             except WorldError as error:
-                log.warning("epoch %d: %s", self.epoch, error)
+                log.warning("%s", Message("host_epoch_failed", {"epoch": self.epoch, "problem": error.message}))
                 self._stopped.wait(_WAIT)
             except Exception:  # top level of the thread: the main one sees whether a process has ended
                 log.exception("epoch %d: the round broke", self.epoch)

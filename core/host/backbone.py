@@ -1,6 +1,7 @@
 """The organiser's always-on peer: first contact for newcomers, and a watch over the run."""
 
 import logging
+import math
 import threading
 import time
 from collections import Counter
@@ -12,6 +13,7 @@ from hivemind import DHT
 from hivemind.p2p import PeerID
 
 from core.api.errors import WorldError
+from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.session_settings import SessionSettings
 from core.host.auxiliary_peer import AuxiliaryPeer
@@ -84,7 +86,7 @@ class Backbone:
         self.auxiliary.restore(from_text(checkpoint.epoch, checkpoint.metadata), checkpoint.tensors)
         self._last_checkpoint = self._last_evaluation = checkpoint.epoch
         self._jumps = JumpDetector(self.curve.evaluation_loss(checkpoint.epoch))
-        log.info("resumed from the checkpoint of epoch %d", checkpoint.epoch)
+        log.info("%s", Message("host_resumed", {"epoch": checkpoint.epoch}))
 
     def hold(self, held: bool) -> None:
         """Compute nothing while `held`; peers can still reach this one. May be called from any thread."""
@@ -115,7 +117,7 @@ class Backbone:
         now, peer = time.time(), PeerID.from_base58(evidence.peer).to_bytes()
         self._bans[peer] = self._bans.get(peer, 0) + 1
         until = now + min(LONGEST_BAN / 2, _FIRST_BAN * 2 ** (self._bans[peer] - 1))
-        log.error("epoch %d: %s is banned", evidence.epoch, evidence.peer)
+        log.error("%s", Message("host_banned", {"epoch": evidence.epoch, "peer": evidence.peer}))
         self.auxiliary.ban(evidence.peer, until, now)
         self.record.ban(peer, until)
 
@@ -178,7 +180,8 @@ class Backbone:
         epoch = self._last_evaluation = int(state[0]["epoch"])
         if found is not None:
             figure = found.figure
-            log.info("epoch %d: evaluation loss %.4f, %s %.4g", epoch, found.loss, figure.kind, figure.value)
+            loss = found.loss if math.isfinite(found.loss) else str(found.loss)
+            log.info("%s", Message("host_evaluated", {"epoch": epoch, "loss": loss}))
             self.curve.add_evaluation(epoch, found.loss, now, figure)
             if self._jumps.has_jumped(found.loss):
                 self._go_back(epoch, found.loss, now)
@@ -194,7 +197,8 @@ class Backbone:
         if checkpoint is not None and (self.settings.extra_peers or not self._jumps.may_return()):
             checkpoint = None
         before, to_epoch = self._jumps.good, checkpoint.epoch if checkpoint is not None else None
-        log.error("epoch %d: the evaluation loss is %s, after %s; back to epoch %s", epoch, loss, before, to_epoch)
+        kind = "host_goes_back" if checkpoint is not None else "host_state_spoilt"
+        log.error("%s", Message(kind, {"epoch": epoch, "to_epoch": to_epoch}))
         self._jump = Jump(epoch, loss, before, to_epoch, now)
         if checkpoint is not None:
             self.auxiliary.go_back(from_text(checkpoint.epoch, checkpoint.metadata), checkpoint.tensors)
@@ -213,6 +217,6 @@ class Backbone:
             )
         except WorldError as error:
             # The run goes on without it, and the next epoch tries again.
-            log.error("%s", error)  # noqa: TRY400 - the sentence says all
+            log.error("%s", error.message)  # noqa: TRY400 - the sentence says all
         else:
             self._last_checkpoint = metadata["epoch"]

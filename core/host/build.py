@@ -13,6 +13,7 @@ from hivemind import DHT
 from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError, os_errors_as
+from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.project.manifest_reading import parse
 from core.host.auxiliary_peer import AuxiliaryPeer, limits_of
@@ -113,7 +114,7 @@ def _join(chosen: argparse.Namespace, project: Project, state: Path) -> DHT:
     except WorldError as error:
         if not others:
             raise
-        log.warning("This backbone starts without the other ones: %s", error)
+        log.warning("%s", Message("host_starts_alone", {"problem": error.message}))
     return join_swarm((), *here, most_connected=IN_ALL_AT_BACKBONE)
 
 
@@ -151,7 +152,7 @@ def _validation(
     if chosen.embedded or not (project.host.validation and project.host.averaging):
         return None
     if len(shards) < len(manifest.data.shards):
-        log.warning("Nobody's gradients are validated: the data are elsewhere.")
+        log.warning("%s", Message("host_validates_nobody"))
         return None
     tokenizer = project.path_of(manifest.tokenizer) if manifest.tokenizer else None
     setup = Setup(manifest, str(tokenizer) if tokenizer else None, shards)

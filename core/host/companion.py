@@ -13,6 +13,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hivemind.p2p import PeerID
 
+from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.session import ApplySettings, Fault, Hold, Leave, Resume, Start, TrainerCommand, encode, report_decoder
 from core.api.session_settings import SessionSettings
@@ -131,9 +132,7 @@ class Companion:
     def _next_wait(self, now: float) -> float:
         self._ends = 1 if now - self._started_at >= FORGIVEN_AFTER else self._ends + 1
         seconds = backoff(self._ends)
-        log.warning(
-            "the companion ended by itself (code %s); it is started again in %.0f s", self._process.returncode, seconds
-        )
+        log.warning("%s", Message("companion_ended", {"code": self._process.returncode, "wait": seconds}))
         return seconds
 
     def _current_command(self) -> Hold | Resume:
@@ -166,4 +165,4 @@ def _log_faults(reports: IO[bytes]) -> None:
                 log.warning("the companion sent a line that is not a report: %s", error)
                 continue
             if isinstance(report, Fault):
-                log.error("the companion: %s", report.error)
+                log.error("%s", Message("companion_failed", {"problem": report.error}))

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
+from core.api.message import Message
 from core.api.project.data import ImageTarData
 
 log = logging.getLogger(__name__)
@@ -53,9 +54,9 @@ def _pictures(folder: Path) -> list[Path]:
     found, inside = list[Path](), folder.resolve()
     for path in sorted(path for path in folder.rglob("*") if path.suffix.lower() in ImageTarData.formats):
         if path.is_symlink() or not path.is_file() or not path.resolve().is_relative_to(inside):
-            log.warning("%s is left out: it is not a file of the folder", path)
+            log.warning("%s", Message("picture_elsewhere", {"path": str(path)}))
         elif path.stat().st_size > ImageTarData.largest:
-            log.warning("%s is left out: it has more than %d bytes", path, ImageTarData.largest)
+            log.warning("%s", Message("picture_too_large", {"path": str(path), "largest": ImageTarData.largest}))
         else:
             found.append(path)
     return found

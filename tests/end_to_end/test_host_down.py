@@ -68,7 +68,7 @@ def test_backbones_may_be_away(machine: Machine) -> None:
     # It goes on where its last checkpoint is, and whoever waited comes in by itself.
     again = north.start()
     assert north.address() == identity
-    assert "resumed from the checkpoint of epoch" in again.complained()
+    assert "Continued from the checkpoint of epoch" in again.said()
     cal.until("contributing", 300.0)
     wait_for(lambda: epoch(cal) >= reached, 60.0, "the newcomer is where the others are")
     for volunteer in (ann, ben, cal):

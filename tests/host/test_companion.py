@@ -103,7 +103,7 @@ def test_a_killed_companion_is_restarted_with_the_present_limits_and_command(
     wait_for(lambda: [command["type"] for command in beside.heard()] == ["Start", "Hold", "ApplySettings", "Resume"])
     beside.kill()
     assert beside.seconds_until_begun() == FIRST_WAIT
-    assert "the companion ended by itself (code 137); it is started again in 5 s" in caplog.text
+    assert "companion_ended code=137 wait=5" in caplog.text
     wait_for(lambda: [command["type"] for command in beside.heard()] == ["Start", "Resume"])
     assert beside.heard()[0]["settings"]["limits"]["threads"] == 3
 

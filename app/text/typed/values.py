@@ -5,7 +5,6 @@ from typing import Any
 from app.text.i18n import N_, tr, translate
 from app.text.typed import quantities, week
 from core.api.errors import UsageError
-from core.api.preferences import week_text
 from core.api.preferences.value_types import (
     Choice,
     Number,
@@ -70,7 +69,7 @@ def parse(text: str, of: Type) -> Value:
         case Programs():
             return () if typed.lower() in {"", "none", tr("none").lower()} else programs(typed.split(","))
         case Week():
-            return week_text.parse(typed)
+            return week.parse(typed)
 
 
 def allowed(of: Type) -> str:

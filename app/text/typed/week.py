@@ -1,11 +1,14 @@
-"""What can be done to a week of cells, and how it reads. Pure; the marks are those of the schedule."""
+"""What can be done to a week of cells, and how it is read and written. Pure; the marks are those of the schedule."""
 
+import re
+import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from app.text.formats import times
 from app.text.i18n import tr
-from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, Preset, mark_of
+from core.api.preferences import week_text
+from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, DAYS, MARKS, Level, Preset, mark_of
 from core.api.preferences.week_text import preset_of
 
 ALWAYS = mark_of(Level.FULL) * CELLS
@@ -34,6 +37,31 @@ def painted(cells: str, days: Iterable[int], slots: Iterable[int], level: Level)
 def hours(cells: str, *levels: Level) -> float:
     """How many hours of the week have one of these levels."""
     return sum(cells.count(mark_of(level)) for level in levels) * CELL / 60
+
+
+def parse(text: str) -> str:
+    """The cells of a typed week; days, levels and presets are named in the language in use, or in English.
+
+    Raises:
+        UsageError: it is no week; names the wrong part.
+    """
+    return week_text.parse(unicodedata.normalize("NFKC", text), _in_english)
+
+
+def _in_english(text: str) -> str:
+    text = re.sub("[‐-―−]", "-", text)
+    for own, english in sorted(_own_words().items(), key=lambda pair: -len(pair[0])):
+        text = re.sub(rf"(?<![^\W\d]){re.escape(own)}\.?(?![^\W\d])", f" {english} ", text)
+    return text
+
+
+def _own_words() -> dict[str, str]:
+    """What the language calls days, levels and presets, in lower case, and their names in English."""
+    named: dict[str, str] = {name: preset for preset, name in preset_names().items()}
+    named |= {level_name(level): level.value for level in Level} | {tr("daily"): "daily"}
+    for number, day in enumerate(DAYS):
+        named |= {times.weekday(number): day, times.short_weekday(number): day}
+    return {unicodedata.normalize("NFKC", name).lower(): english for name, english in named.items()}
 
 
 def level_name(level: Level) -> str:

@@ -3,6 +3,29 @@
 from app.text.i18n import N_
 
 WORDINGS = {
+    # What a backbone tells its organiser while it runs.
+    "host_resumed": N_("Continued from the checkpoint of epoch {epoch:count}."),
+    "host_evaluated": N_("Epoch {epoch:count}: the loss on held-out data is {loss:loss}."),
+    "host_banned": N_(
+        "Epoch {epoch:count}: {peer} is left out from now on, because its work could not be computed again."
+    ),
+    "host_goes_back": N_(
+        "Epoch {epoch:count}: the loss is far higher than before. The run goes back to the checkpoint of epoch "
+        "{to_epoch:count}."
+    ),
+    "host_state_spoilt": N_(
+        "Epoch {epoch:count}: the loss is far higher than before. Nothing of this state is kept, and there is no "
+        "checkpoint to go back to."
+    ),
+    "host_epoch_failed": N_("Epoch {epoch:count}: {problem}"),
+    "host_starts_alone": N_("This backbone starts without the other ones. {problem}"),
+    "host_validates_nobody": N_("Nobody's work is computed again, because the data are not on this computer."),
+    "host_ending": N_("Ending."),
+    "companion_ended": N_("The companion ended by itself (code {code}) and starts again in {wait:duration}."),
+    "companion_failed": N_("The companion failed. {problem}"),
+    "picture_elsewhere": N_("{path} is left out: it is not a file of the folder."),
+    "picture_too_large": N_("{path} is left out: it has more than {largest:size}."),
+    # Why it cannot serve.
     "backbone_part_ended": N_("A part of the backbone has ended; start it again."),
     "state_folder_unusable": N_("The state folder {path} cannot be used: {detail}."),
     "state_folder_in_use": N_("The state folder {path} is in use by another backbone."),

@@ -24,13 +24,14 @@ WORDINGS = {
         "“{address}” is not the address of a proxy: write http://HOST:PORT, or socks5://HOST:PORT."
     ),
     "proxy_with_password": N_("Leave the password out of the address, and set {name}."),
-    "schedule_empty": N_("The schedule is empty: write a preset, or windows such as “{example}”."),
+    "schedule_empty": N_("The schedule is empty: write a preset, or windows such as “mon-fri 22:00-06:00 gentle”."),
     "schedule_length": N_("A schedule has {needed} half hours, not {given}."),
     "schedule_mark_unknown": N_("“{mark}” is not a mark of a schedule: write . for off, g for gentle, f for full."),
     "schedule_never_changes": N_("Your schedule never changes: pause for a while, or until you resume."),
     "schedule_not_half_hours": N_("“{window}” does not start and end on half hours: write 22:00-06:30."),
     "schedule_unclear": N_(
-        "“{part}” in “{window}” is not understood: a schedule is a preset ({presets}), or windows such as “{example}”."
+        "“{part}” in “{window}” is not understood: a schedule is a preset ({presets}), or windows such as "
+        "“mon-fri 22:00-06:00 gentle”."
     ),
     "schedule_window_invalid": N_("“{window}” is not a window of a day: write 22:00-06:00."),
     "secret_as_argument": N_(

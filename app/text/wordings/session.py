@@ -24,7 +24,7 @@ WORDINGS = {
     ),
     "foreign_state": N_("A peer offered a state that is not the run's; it was not used."),
     "loss_not_finite": N_("it is not a finite number"),
-    "loss_too_high": N_("it is {loss:figure}, where {usual:figure} was usual"),
+    "loss_too_high": N_("it is {loss:loss}, where {usual:loss} was usual"),
     "peer_removed": N_("A peer sent broken data and was removed."),
     "peer_removed_silent": N_("A peer fell silent again and again and was removed."),
     "peer_dropped": N_("The peer {peer} was removed for {seconds:duration}: {reason}."),

@@ -7,6 +7,7 @@ paint over earlier ones, `off` too; what no window names is off. `#` begins a co
 """
 
 import re
+from collections.abc import Callable
 
 from core.api.errors import UsageError
 from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, DAYS, MARKS, PRESETS, Level, Preset, mark_of, read
@@ -20,25 +21,24 @@ _WINDOWS: dict[Preset, str] = {
     "never": "daily off",
 }
 _TIMES = re.compile(r"([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})")
-_EXAMPLE = "mon-fri 22:00-06:00 gentle"
 
 
-def parse(text: str) -> str:
-    """The cells of a text in any of the three forms.
+def parse(text: str, in_english: Callable[[str], str] = str) -> str:
+    """The cells of a text in any of the three forms. `in_english` puts these words in the place of a language's own.
 
     Raises:
         UsageError: it has none of these forms; names the wrong part.
     """
     bare = "\n".join(line.partition("#")[0] for line in text.splitlines()).strip().lower()
-    name = re.sub(r"[\s-]", "_", bare)
+    name = re.sub(r"[\s-]+", "_", in_english(bare).strip())
     if name in PRESETS:
         return preset_cells(name)
     if bare and set(bare) <= {*MARKS, *" \t\n"}:
         return read(bare)
     windows = [window.strip() for window in re.split(r"[;\n]", bare) if window.strip()]
     if not windows:
-        raise UsageError("schedule_empty", example=_EXAMPLE)
-    return _painted(windows)
+        raise UsageError("schedule_empty")
+    return _painted(windows, in_english)
 
 
 def preset_cells(preset: Preset) -> str:
@@ -50,19 +50,19 @@ def preset_of(cells: str) -> Preset | None:
     return next((preset for preset, its in _PRESET_CELLS.items() if its == cells), None)
 
 
-def _painted(windows: list[str]) -> str:
+def _painted(windows: list[str], in_english: Callable[[str], str] = str) -> str:
     cells = [mark_of(Level.OFF)] * CELLS
     for window in windows:
-        days, start, length, level = _window(window)
+        days, start, length, level = _window(window, in_english)
         for day in days:
             for cell in range(length):
                 cells[(day * CELLS_A_DAY + start + cell) % CELLS] = mark_of(level)
     return "".join(cells)
 
 
-def _window(text: str) -> tuple[list[int], int, int, Level]:
+def _window(text: str, in_english: Callable[[str], str]) -> tuple[list[int], int, int, Level]:
     """Days, first cell of the day, number of cells, level."""
-    words = re.sub(r"\s*([-,])\s*", r"\1", text).split()
+    words = re.sub(r"\s*([-,])\s*", r"\1", in_english(text)).split()
     days, start, length, level = _days(words[0], text), 0, CELLS_A_DAY, Level.FULL
     for word in words[1:]:
         if word in list(Level):
@@ -99,7 +99,7 @@ def _times(word: str) -> tuple[int, int]:
 
 
 def _wrong(word: str, window: str) -> UsageError:
-    return UsageError("schedule_unclear", part=word, window=window, presets=PRESETS, example=_EXAMPLE)
+    return UsageError("schedule_unclear", part=word, window=window, presets=PRESETS)
 
 
 NEVER = mark_of(Level.OFF) * CELLS

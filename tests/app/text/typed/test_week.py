@@ -1,10 +1,21 @@
 """What can be done to a week, and how it reads."""
 
+import re
+
 import pytest
 
+from app.cli.console import language
+from app.text.formats import times
+from app.text.i18n import tr
+from app.text.messages import sentence
 from app.text.typed import week
 from app.text.typed.week import Cell
+from core.api.errors import UsageError
+from core.api.message import Message
+from core.api.preferences import week_text
 from core.api.preferences.schedule import CELLS, CELLS_A_DAY, Level, read
+from core.api.preferences.week_text import preset_cells
+from tests.translations import TRANSLATED
 
 FRIDAY = 4
 
@@ -42,3 +53,42 @@ def test_a_span_says_from_when_to_when(slots: range, text: str) -> None:
 def test_every_level_and_day_has_its_words() -> None:
     assert len({week.level_name(level) for level in Level}) == len({week.power_name(level) for level in Level}) == 3
     assert len(week.ALWAYS) == CELLS
+
+
+@pytest.mark.usefixtures("english_again")
+@pytest.mark.parametrize("code", TRANSLATED)
+def test_a_week_is_typed_in_the_words_of_the_language_or_in_english(code: str) -> None:
+    english = "mon-fri 18:00-08:00; sat,sun; daily gentle 12:00-14:00; wed off"
+    cells = week.parse(english)
+    language.use(code)
+    monday, wednesday, friday, saturday, sunday = (times.short_weekday(day) for day in (0, 2, 4, 5, 6))
+    gentle, off = week.level_name(Level.GENTLE), week.level_name(Level.OFF)
+    own = f"{monday}–{friday} 18:00-08:00; {saturday}, {sunday}; {tr('daily')} {gentle} 12:00-14:00; {wednesday} {off}"
+    assert week.parse(own.title() if code in ("de", "fr", "es", "pt_BR") else own) == cells
+    assert week.parse(f"{times.weekday(0)} - {times.weekday(4)}") == week.parse("mon-fri")
+    assert week.parse(english) == cells
+    assert all(week.parse(name) == preset_cells(preset) for preset, name in week.preset_names().items())
+
+
+@pytest.mark.usefixtures("english_again")
+def test_wide_marks_and_words_without_spaces_are_understood() -> None:
+    language.use("zh_CN")
+    assert week.parse("周一-周五 18：00-08：00；每天12:00-14:00 温和") == week.parse(
+        "mon-fri 18:00-08:00; daily 12:00-14:00 gentle"
+    )
+
+
+@pytest.mark.usefixtures("english_again")
+def test_what_is_not_understood_is_named_as_it_was_typed() -> None:
+    language.use("de")
+    with pytest.raises(UsageError, match="part=sommer window=mo-fr sommer"):
+        week.parse("Sa; Mo-Fr Sommer")
+
+
+@pytest.mark.usefixtures("english_again")
+@pytest.mark.parametrize("code", ["en", *TRANSLATED])
+@pytest.mark.parametrize("kind", ["schedule_empty", "schedule_unclear"])
+def test_the_example_of_a_window_can_be_typed(code: str, kind: str) -> None:
+    language.use(code)
+    example = re.findall("[“„«]([^“”„«»]*22:00-06:00[^“”„«»]*)[”“»]", sentence(Message(kind)))
+    assert week.parse(example[0].strip()) == week_text.parse("mon-fri 22:00-06:00 gentle")

@@ -1,0 +1,82 @@
+"""An organiser's backbone in the terminal; a script stands for `core.host`."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli import host
+from core.api import hosting
+from core.api.errors import UsageError, WorldError
+from core.api.message import Message
+from core.api.session import Fault
+from core.client.profile import Profile
+from tests.cli.conftest import RunCli
+from tests.cli.given import the_line
+
+GERMAN = {"LC_ALL": "de_DE.UTF-8"}
+
+
+def test_its_help_and_its_errors_are_in_the_language(run_cli: RunCli) -> None:
+    said = run_cli("host", "--help", **GERMAN).stdout
+    assert said.startswith("Aufruf: idlehive host")
+    assert "Betreibt als Veranstalter das Rückgrat eines Projekts" in said
+    assert "where peers connect" not in said
+    wrong = run_cli("host", "--lisen", "x", **GERMAN)
+    assert wrong.returncode == 2
+    assert the_line(wrong.stderr).startswith("idlehive: Unbekannte Argumente: --lisen")
+
+
+def test_a_project_that_cannot_be_read_is_one_line(tmp_path: Path, run_cli: RunCli) -> None:
+    done = run_cli("host", str(tmp_path / "none.toml"), "--http", "127.0.0.1:0", **GERMAN)
+    assert "lässt sich nicht lesen" in the_line(done.stderr)
+
+
+@pytest.mark.usefixtures("english_again")
+def test_what_the_backbone_tells_is_worded(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = (
+        hosting.Note(Message("host_resumed", {"epoch": 1200}), 1e9),
+        hosting.Serving("http://127.0.0.1:1/manifest.json"),
+        hosting.Note(Message("host_evaluated", {"epoch": 1201, "loss": 6.2123}), 1e9),
+    )
+    assert follow(monkeypatch, profile, *told) == 0
+    first, serving, join, last = capsys.readouterr().out.splitlines()
+    assert first.endswith("  Continued from the checkpoint of epoch 1,200.")
+    assert serving == "Serving http://127.0.0.1:1/manifest.json"
+    assert join == "Volunteers join with: idlehive contribute http://127.0.0.1:1/manifest.json"
+    assert last.endswith("  Epoch 1,201: the loss on held-out data is 6.21.")
+
+
+@pytest.mark.parametrize(("code", "kind"), [(2, UsageError), (1, WorldError)])
+def test_a_failure_ends_it_as_the_backbone_says(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch, code: int, kind: type[Exception]
+) -> None:
+    with pytest.raises(kind, match="file_empty"):
+        follow(monkeypatch, profile, Fault(Message("file_empty", {"path": "x"})), code=code)
+
+
+def test_what_is_given_reaches_the_backbone(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.cli.main import command_line
+    from core.host.__main__ import arguments
+
+    given = ["host", "--http", "[::1]:80", "--listen=/ip4/0.0.0.0/tcp/1", "--companion", "-p.toml"]
+    with pytest.raises(UsageError):
+        command_line().parse_args(given)
+    parsed = command_line().parse_args([*given[:-1], "p.toml"])
+    reached = arguments(list(host._passed_on(parsed)))
+    assert (reached.http, reached.listen, reached.companion) == ("[::1]:80", "/ip4/0.0.0.0/tcp/1", True)
+    assert (reached.project, reached.state, reached.announce) == (Path("p.toml"), None, None)
+    plain = arguments(list(host._passed_on(command_line().parse_args(["host", "p.toml"]))))
+    assert plain.http == hosting.HTTP == "127.0.0.1:8330"
+
+
+def follow(monkeypatch: pytest.MonkeyPatch, profile: Profile, *reports: hosting.HostReport, code: int = 0) -> int:
+    lines = b"".join(map(hosting.encode, reports))
+    script = f"import sys; sys.stdout.buffer.write({lines!r}); sys.exit({code})"
+    monkeypatch.setattr(host, "compute_command", lambda *_: [sys.executable, "-c", script])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    from app.cli.main import command_line
+
+    return host.run(command_line().parse_args(["host", "p.toml"]), profile)
