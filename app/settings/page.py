@@ -94,7 +94,9 @@ class SettingsPage(Page):
         scheme = SettingRow(tr("Theme"), tr("Light, dark, or as your desktop."), self.scheme)
         self.language = Combo({"system": tr("As the system")} | i18n.languages())
         self.language.activated.connect(lambda _: setattr(self._settings, "language", self.language.currentData()))
-        spoken = SettingRow(tr("Language"), tr("Of window and command line. The log stays in English."), self.language)
+        spoken = SettingRow(
+            tr("Language"), tr("Of window and command line. The technical log stays in English."), self.language
+        )
         return _card(tr("Appearance and language"), scheme, spoken)
 
     def _about(self) -> Card:

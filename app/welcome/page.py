@@ -86,7 +86,7 @@ class WelcomePage(QWidget):
         never = _promises(
             tr("What it never does"),
             tr("Reads your files, or sends anything but its computed results."),
-            tr("Runs code that comes from the network: a project is described by numbers alone."),
+            tr("Runs code that comes from the network: a project is only data, and is checked."),
             tr("Exceeds your limits, or starts before you allow it."),
         )
         how_much = Label(tr("How much may it use?"), Type.NAME)

@@ -54,7 +54,9 @@ QPushButton[role="icon"] { background: transparent; border: 0; padding: 0; min-h
 QPushButton[role="icon"]:hover { background: $hover; }
 QPushButton[role="icon"]:disabled { background: transparent; }
 QPushButton[role="preset"]:checked { background: $accent; color: $on_accent; border: 1px solid $accent; }
-QPushButton[role="machine"] { text-align: left; padding-left: 12px; padding-right: 30px; min-height: 34px; }
+QPushButton[role="machine"] {
+    text-align: left; font-weight: 400; padding-left: 10px; padding-right: 20px; min-height: 34px;
+}
 QPushButton[role="nav"] {
     background: transparent; color: $muted; border: 0; text-align: left; padding-left: 30px; min-height: 38px;
 }

@@ -17,7 +17,7 @@ from core.api.machines import Machine
 from core.client.machines import Machines
 from core.client.profile import Profile
 
-_AROUND = 44
+_AROUND = 31
 """Pixels of padding and arrow."""
 Show = Callable[[Machine | None], None]
 
@@ -78,7 +78,7 @@ class MachineSwitcher(Button):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        tip = QPointF(self.width() - 16.0, self.height() / 2)
+        tip = QPointF(self.width() - 13.0, self.height() / 2)
         painting.arrow_down(painting.smooth(self), tip, theme.tokens().muted, 2)
 
     def _open(self) -> None:

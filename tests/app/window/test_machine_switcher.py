@@ -1,12 +1,17 @@
 """Several machines in one window."""
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.desktop import language
 from app.history.page import HistoryPage
 from app.link.engine_link import Link
 from app.link.remote_link import RemoteLink
 from app.log.page import LogPage
+from app.text import i18n
+from app.widgets import theme
+from app.window.machine_switcher import MachineSwitcher
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.intent import Pause
@@ -160,3 +165,17 @@ def test_the_history_of_all_machines_comes_together_and_who_failed_is_named(
     page.files.actions["collect"].trigger()
     told = "Your other machines are read: 7 hours were new. nas does not answer."
     qtbot.waitUntil(lambda: page.files.notice.label.text() == told, timeout=10_000)
+
+
+@pytest.mark.usefixtures("english_again")
+@pytest.mark.parametrize("code", i18n.languages())
+def test_the_name_of_this_computer_is_whole_in_the_smallest_window(
+    qapp: QApplication, profile: Profile, qtbot: QtBot, code: str
+) -> None:
+    language.apply(qapp, code)
+    theme.apply(qapp, theme.LIGHT)
+    switcher = MachineSwitcher(profile, None, lambda _: None)
+    qtbot.addWidget(switcher)
+    switcher.setFixedWidth(theme.NARROW_SIDEBAR_WIDTH - 24)
+    switcher.show()
+    assert switcher.text() == i18n.tr("This computer")
