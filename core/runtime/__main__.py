@@ -22,11 +22,11 @@ from core.api.errors import WorldError
 from core.api.installation.compute_runtime import ComputeRuntime, Step
 from core.api.message import Message
 from core.api.proxy import Proxy
-from core.client.installation import core_environment, package
+from core.client.installation import core_command, package
 from core.conditions.desktop_proxy import DesktopProxy
 from core.conditions.nvml import driver_cuda
-from core.runtime import failures, plan
-from core.runtime.store import LOCKS, PYTHON, RuntimeStore, locks
+from core.runtime import failures, launch, plan
+from core.runtime.store import LOCKS, PYTHON, RuntimeStore, libraries, locks
 from core.system.proxy import in_environment
 
 _POLL = 1.0
@@ -53,11 +53,10 @@ class Installation:
         self._store.sweep_unfinished()
         runtime = self._store.begin(self._lock)
         self._check_disk()
-        self._uv("venv", "--python", sys.executable, str(runtime))
         with self._watching_download():
             self._install(runtime)
         self._report("testing")
-        self._run([str(runtime / "bin" / "python"), "-P", "-m", "core.host.self_test"], core_environment())
+        self._run(core_command("core.host.self_test"), launch.environment(runtime))
         self._store.switch_to(runtime)
         shutil.rmtree(self._store.cache, ignore_errors=True)
         print_status(ComputeRuntime(ready=True, build=self._lock.build))
@@ -73,9 +72,8 @@ class Installation:
         own_sources = any(os.environ.get(name) for name in _OWN_SOURCES)
         backend = ["--torch-backend", "cpu"] if self._lock.build == "cpu" and not own_sources else []
         exactly = ["--no-deps", "--no-build", "--require-hashes", "-r", str(lock)]
-        self._uv(
-            "pip", "install", "--python", str(runtime / "bin" / "python"), "--compile-bytecode", *backend, *exactly
-        )
+        place = ["--python", sys.executable, "--target", str(libraries(runtime))]
+        self._uv("pip", "install", *place, "--compile-bytecode", *backend, *exactly)
 
     def _uv(self, *arguments: str) -> None:
         found = package()

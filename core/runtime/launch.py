@@ -1,10 +1,11 @@
-"""`python -m core.runtime.launch FOLDER MODULE ...`: this process becomes that module, run by the runtime in FOLDER."""
+"""`python -m core.runtime.launch FOLDER MODULE ...`: this process becomes that module, with the libraries in FOLDER."""
 
 import os
 import sys
 from pathlib import Path
 
-from core.runtime.store import RuntimeStore
+from core.client.installation import core_environment
+from core.runtime.store import RuntimeStore, libraries
 
 
 def main(folder: Path, module: list[str]) -> None:
@@ -12,8 +13,13 @@ def main(folder: Path, module: list[str]) -> None:
     runtime = RuntimeStore(folder).current
     if runtime is None:
         sys.exit("The compute runtime is not installed: `idlehive runtime install` does it.")
-    python = str(runtime / "bin" / "python")
-    os.execv(python, [python, "-P", "-m", *module])
+    os.execve(sys.executable, [sys.executable, "-P", "-m", *module], environment(runtime))
+
+
+def environment(runtime: Path) -> dict[str, str]:
+    """With the libraries of `runtime` behind Idlehive's own."""
+    ours = core_environment()
+    return {**ours, "PYTHONPATH": f"{ours['PYTHONPATH']}{os.pathsep}{libraries(runtime)}"}
 
 
 if __name__ == "__main__":

@@ -28,6 +28,11 @@ def locks() -> tuple[plan.Lock, ...]:
     return tuple(plan.read(build, path.read_text(encoding="utf-8")) for build, path in found.items() if path.exists())
 
 
+def libraries(runtime: Path) -> Path:
+    """Where its packages lie. They are no environment with a Python of its own: a portable build may be moved."""
+    return runtime / "libraries"
+
+
 class RuntimeStore:
     """Paths and changes; raises OSError where the disk refuses."""
 
@@ -44,12 +49,13 @@ class RuntimeStore:
             found = self._link.readlink().name
         except OSError:
             return None
-        usable = plan.will_do(found, locks(), PYTHON) and (self.folder / found / "bin" / "python").exists()
+        usable = plan.will_do(found, locks(), PYTHON) and libraries(self.folder / found).exists()
         return self.folder / found if usable else None
 
     def library(self, name: str) -> Path | None:
         """The folder of a library of the runtime in use."""
-        return None if self.current is None else next(self.current.glob(f"lib/python3*/site-packages/{name}"), None)
+        found = None if self.current is None else libraries(self.current) / name
+        return found if found is not None and found.exists() else None
 
     @property
     def is_removed(self) -> bool:

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
 
-from installer.bundle import desktop, payload
-from installer.bundle.target import ARCHITECTURE, GLIBC, PYTHONS
+from installer.bundle import desktop, payload, python
+from installer.bundle.target import ARCHITECTURE, GLIBC
 from installer.checkout import Checkout
 from installer.programs import Programs
 from installer.system_packages import FONT_PACKAGE, QT_LIBRARIES
@@ -83,31 +83,21 @@ def _add_control(root: Path, version: str) -> None:
         path for path in root.rglob("*") if path.is_file() and not path.is_symlink() and control not in path.parents
     )
     _write(control / "md5sums", "".join(f"{_md5(path)}  {path.relative_to(root)}\n" for path in files))
-    common = _read(_SCRIPTS / "common.sh").replace(
-        "@PYTHONS@", " ".join(f"python{python}" for python in reversed(PYTHONS))
-    )
+    common = _read(_SCRIPTS / "common.sh")
     for name in ("postinst", "prerm", "postrm"):
         _write(control / name, "#!/bin/sh\n" + common + _read(_SCRIPTS / f"{name}.sh"))
         (control / name).chmod(0o755)
 
 
 def control_text(version: str, kilobytes: int) -> str:
-    """The control file. A screen is recommended: on a server the command line does without Qt's libraries.
-
-    The launcher begins with any `python3`, which may be too old, and finds the other one. A candidate before a release,
-    as Ubuntu 22.04 has of 3.11, is older than it to dpkg, and not enough for torch.
-    """
-    oldest, *newer = PYTHONS
-    pythons = " | ".join(
-        ["python3 (>= 3.11)", f"python{oldest} (>= {oldest}.0)", *(f"python{python}" for python in newer)]
-    )
+    """The control file. A screen is recommended: on a server the command line does without Qt's libraries."""
     screen = sorted({*QT_LIBRARIES.values(), *_WAYLAND_LIBRARIES, FONT_PACKAGE})
     return f"""Package: idlehive
 Version: {version}
 Architecture: {ARCHITECTURE}
 Maintainer: {_MAINTAINER}
 Installed-Size: {kilobytes}
-Depends: python3, {pythons}, libc6 (>= {GLIBC}), libstdc++6, ca-certificates
+Depends: libc6 (>= {GLIBC}), libstdc++6, ca-certificates, {", ".join(python.LIBRARIES)}
 Recommends: {", ".join(screen)}
 Suggests: gnome-keyring, libxss1
 Section: science
@@ -118,8 +108,7 @@ Description: give your computer's idle time to open deep-learning collaborations
  and the network that you allow, and keeps a record of what you gave.
  .
  The libraries that it trains with are downloaded at the first start, into your
- own folder: 280 MB with Python 3.11 and no NVIDIA graphics card, 2.6 GB
- otherwise.
+ own folder: 280 MB, or 2.6 GB where there is an NVIDIA graphics card.
 """
 
 
@@ -157,6 +146,11 @@ Copyright: 2026 The Idlehive contributors
 License: Apache-2.0
  On Debian systems, the text of the Apache License 2.0 is in
  /usr/share/common-licenses/Apache-2.0.
+
+Files: usr/lib/idlehive/python/*
+Copyright: 1991-2023 the Python Software Foundation and others
+License: PSF-2
+ Python, as Debian 12 has it: /usr/lib/idlehive/python/LICENSE.
 
 Files: usr/lib/idlehive/lib/*
 Copyright: 2026 their authors, as named in the *.dist-info folders beside them

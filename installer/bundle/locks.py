@@ -9,14 +9,15 @@ import re
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from installer import pip_settings
-from installer.bundle.target import LINUX, MACOS, PYTHONS, WINDOWS, Target
+from installer.bundle import python
+from installer.bundle.target import LINUX, MACOS, WINDOWS, Target
 from installer.checkout import Checkout
-from installer.failure import CommandFailed, SetUpFailed, explain, is_missing_package
+from installer.failure import CommandFailed, SetUpFailed, explain
 from installer.packages import UV
 from installer.programs import Programs
 from installer.torch_build import find_local_wheel
@@ -33,14 +34,13 @@ _NO_DOWNLOADS = {"UV_PYTHON_DOWNLOADS": "never"}  # metadata of sources is read 
 _PIN = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Pin:
-    """A package of a lock; `pythons` are those that need it."""
+    """A package of a lock."""
 
     version: str
-    hashes: set[str] = field(default_factory=set)
-    pythons: list[str] = field(default_factory=list)
-    is_source: bool = False
+    hashes: frozenset[str]
+    is_source: bool
     """It is published only as source: packages carry it built, so that nothing is built on a volunteer's machine."""
 
 
@@ -69,7 +69,8 @@ def pinned(text: str) -> dict[str, str]:
 
 
 def renew(checkout: Checkout) -> None:
-    """Resolve all three locks and write them. Raises SetUpFailed."""
+    """Resolve all four locks of the packages for Linux and write them. Raises SetUpFailed."""
+    python.renew(checkout)
     resolver = Resolver(checkout)
     app = resolver.resolve([*_pins(checkout, APP), UV], {})
     cpu = resolver.resolve(_trainer(checkout, "+cpu"), resolver.cpu_sources())
@@ -80,9 +81,7 @@ def renew(checkout: Checkout) -> None:
     paths.cpu.parent.mkdir(exist_ok=True)
     for path, pins, sources in ((paths.cpu, cpu, resolver.cpu_sources()), (paths.cuda, cuda, {})):
         rest = {name: pin for name, pin in pins.items() if name not in app}
-        path.write_text(_text(rest), encoding="utf-8")
-        facts = f"# For Python {', '.join(_pythons(rest))}.\n# Unpacked: {resolver.unpacked(path, sources)} bytes.\n"
-        path.write_text(_text(rest, facts), encoding="utf-8")
+        _write_runtime(path, rest, resolver, sources)
 
 
 def renew_others(checkout: Checkout) -> None:
@@ -92,11 +91,15 @@ def renew_others(checkout: Checkout) -> None:
     app |= {name: pin for name, pin in runtime.items() if pin.is_source}
     rest = {name: pin for name, pin in runtime.items() if name not in app}
     paths.macos_app.write_text(_text(app), encoding="utf-8")
-    paths.macos_runtime.write_text(_text(rest), encoding="utf-8")
-    facts = f"# For Python {', '.join(MACOS.pythons)}.\n# Unpacked: {macos.unpacked(paths.macos_runtime, {})} bytes.\n"
-    paths.macos_runtime.write_text(_text(rest, facts), encoding="utf-8")
+    _write_runtime(paths.macos_runtime, rest, macos, {})
     windows = Resolver(checkout, WINDOWS).resolve([*_pins(checkout, APP), UV], {})
     paths.windows_app.write_text(_text(windows), encoding="utf-8")
+
+
+def _write_runtime(path: Path, pins: Mapping[str, Pin], resolver: "Resolver", sources: Mapping[str, str]) -> None:
+    path.write_text(_text(pins), encoding="utf-8")
+    facts = f"# For Python {resolver.target.python}.\n# Unpacked: {resolver.unpacked(path, sources)} bytes.\n"
+    path.write_text(_text(pins, facts), encoding="utf-8")
 
 
 class Resolver:
@@ -104,7 +107,7 @@ class Resolver:
 
     def __init__(self, checkout: Checkout, target: Target = LINUX) -> None:
         self._checkout = checkout
-        self._target = target
+        self.target = target
         self._programs = Programs(checkout.log, checkout.root)
 
     def cpu_sources(self) -> dict[str, str]:
@@ -117,33 +120,26 @@ class Resolver:
         return {"UV_TORCH_BACKEND": "cpu"}
 
     def resolve(self, wanted: Iterable[str], sources: Mapping[str, str]) -> dict[str, Pin]:
-        """The pins for each Python for which all `wanted` packages have builds; fails where none has."""
-        pins: dict[str, Pin] = {}
-        failure = None
-        for python in self._target.pythons:
-            try:
-                _add(pins, python, self._resolve_for(python, wanted, sources))
-            except CommandFailed as failed:
-                failure = SetUpFailed(explain(failed.output, "resolve the packages", self._checkout.root))
-                if not is_missing_package(failed.output):
-                    raise failure from failed
-        if failure and not pins:
-            raise failure
-        return pins
+        """The pins of all `wanted` packages and of what they need. Raises SetUpFailed."""
+        try:
+            packages = self._resolve(wanted, sources)
+        except CommandFailed as failed:
+            raise SetUpFailed(explain(failed.output, "resolve the packages", self._checkout.root)) from failed
+        return {package["name"]: _pin(package) for package in packages}
 
     def unpacked(self, lock: Path, sources: Mapping[str, str]) -> int:
         """Bytes of all files of a lock, which are really installed into a temporary folder for it."""
         with tempfile.TemporaryDirectory(dir=self._checkout.log.parent) as folder:
-            place = [] if self._target == LINUX else self._place(self._target.pythons[0])
+            place = [] if self.target == LINUX else self._place()
             python = ["--python", str(self._checkout.python), *place, "--target", folder]
             self._uv(["install", *python, "--no-deps", "--require-hashes", "-r", str(lock)], sources)
             return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
 
-    def _resolve_for(self, python: str, wanted: Iterable[str], sources: Mapping[str, str]) -> list[dict[str, Any]]:
+    def _resolve(self, wanted: Iterable[str], sources: Mapping[str, str]) -> list[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
             requirements, lock = Path(folder) / "requirements.in", Path(folder) / "pylock.toml"
             requirements.write_text("\n".join(wanted), encoding="utf-8")
-            place = self._place(python)
+            place = self._place()
             constraints = ["-c", str(self._checkout.constraints)]
             self._uv(
                 ["compile", *place, *constraints, "--format", "pylock.toml", "-o", str(lock), str(requirements)],
@@ -151,11 +147,11 @@ class Resolver:
             )
             return list(tomllib.loads(lock.read_text(encoding="utf-8"))["packages"])
 
-    def _place(self, python: str) -> list[str]:
-        return ["--python-version", python, "--python-platform", self._target.platform]
+    def _place(self) -> list[str]:
+        return ["--python-version", self.target.python, "--python-platform", self.target.platform]
 
     def _uv(self, arguments: list[str], sources: Mapping[str, str]) -> None:
-        environment = {**_NO_DOWNLOADS, **self._target.variables, **sources}
+        environment = {**_NO_DOWNLOADS, **self.target.variables, **sources}
         self._programs.run([str(self._checkout.venv / "bin" / "uv"), "pip", *arguments], environment)
 
 
@@ -170,29 +166,15 @@ def _trainer(checkout: Checkout, torch_build: str) -> list[str]:
     return [f"{pin}{torch_build}" if pin.startswith("torch==") else pin for pin in pins]
 
 
-def _add(pins: dict[str, Pin], python: str, packages: list[dict[str, Any]]) -> None:
-    for package in packages:
-        pin = pins.setdefault(package["name"], Pin(package["version"], is_source="wheels" not in package))
-        if pin.version != package["version"]:
-            raise SetUpFailed(f"{package['name']} has not one version for all Pythons: pin it in requirements.lock.")
-        pin.hashes |= {file["hashes"]["sha256"] for file in package.get("wheels", [package.get("sdist")])}
-        pin.pythons.append(python)
-
-
-def _pythons(pins: Mapping[str, Pin]) -> list[str]:
-    return [python for python in PYTHONS if any(python in pin.pythons for pin in pins.values())]
+def _pin(package: Mapping[str, Any]) -> Pin:
+    files = package.get("wheels", [package.get("sdist")])
+    return Pin(package["version"], frozenset(file["hashes"]["sha256"] for file in files), "wheels" not in package)
 
 
 def _text(pins: Mapping[str, Pin], facts: str = "") -> str:
-    everywhere = _pythons(pins)
-    return _HEADER + facts + "".join(_lines(name, pins[name], everywhere) for name in sorted(pins))
+    return _HEADER + facts + "".join(_lines(name, pins[name]) for name in sorted(pins))
 
 
-def _lines(name: str, pin: Pin, everywhere: list[str]) -> str:
-    some = " or ".join(f"python_version == '{python}'" for python in pin.pythons)
-    marker = "" if pin.pythons == everywhere else f" ; {some}"
-    return (
-        f"{name}=={pin.version}{marker}"
-        + "".join(f" \\\n    --hash=sha256:{digest}" for digest in sorted(pin.hashes))
-        + "\n"
-    )
+def _lines(name: str, pin: Pin) -> str:
+    hashes = "".join(f" \\\n    --hash=sha256:{digest}" for digest in sorted(pin.hashes))
+    return f"{name}=={pin.version}{hashes}\n"

@@ -1,4 +1,4 @@
-"""What packages for macOS and Windows have in common: the payload with a Python of its own, and the icon."""
+"""Libraries for a target, and what packages for macOS and Windows have in common: Python from uv, the icon."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ Image.open(io.BytesIO(data.data().data())).save(sys.argv[2])
 def install_libraries(checkout: Checkout, root: Path, *, target: Target, lock: Path) -> None:
     """Install what `lock` names into `lib` and `bin`. Raises CommandFailed."""
     programs, library = Programs(checkout.log, checkout.root), root / "lib"
-    place = ["--python-version", target.pythons[0], "--python-platform", target.platform, "--target", str(library)]
+    place = ["--python-version", target.python, "--python-platform", target.platform, "--target", str(library)]
     command = [str(checkout.venv / "bin" / "uv"), "pip", "install", "--python", str(checkout.python), *place]
     lines = ["--no-deps", "--require-hashes", "--link-mode", "copy", "-r", str(lock)]
     programs.run([*command, *lines], {"UV_PYTHON_DOWNLOADS": "never", **target.variables})

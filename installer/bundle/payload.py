@@ -1,25 +1,23 @@
 """The tree that every package carries.
 
 idlehive            starts the app; makes the rest importable
+python/             Python itself (in packages for macOS and Windows, too, from elsewhere)
 app/ core/ resources/
-lib/                the libraries of `app.lock`, for every Python that is supported, side by side
+lib/                the libraries of `app.lock`
 bin/uv              installs the compute runtime
 package.json        kind of the package
 """
 
-import filecmp
 import json
 import re
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from installer.bundle import native, python
 from installer.bundle.locks import locks
-from installer.bundle.target import PLATFORM, PYTHONS
+from installer.bundle.target import LINUX
 from installer.checkout import Checkout
-from installer.failure import SetUpFailed
-from installer.programs import Programs
 
 _SOURCES = ("app", "core", "resources")
 _LEFT_OUT = ("__pycache__", ".gitignore", "make_*.py", "publish.py", "hugging_face.py", "*.tar", "*.po", "*.pot")
@@ -62,19 +60,10 @@ def copy_sources(checkout: Path, root: Path) -> None:
 
 
 def install_libraries(checkout: Checkout, root: Path) -> None:
-    """Install what `app.lock` names into `lib` and `bin`.
-
-    Modules compiled for one Python have its version in their names (PEP 3149), so that those for all Pythons lie in one
-    folder, beside the sources that they share.
-    """
-    programs, library = Programs(checkout.log, checkout.root), root / "lib"
-    for python in PYTHONS:
-        with tempfile.TemporaryDirectory(dir=root) as folder:
-            _install(programs, checkout, python, Path(folder))
-            _merge(Path(folder), library)
-    (root / "bin").mkdir()
-    shutil.move(library / "bin" / "uv", root / "bin" / "uv")
-    trim(library)
+    """Bring what `app.lock` names, and a Python. Raises CommandFailed, SetUpFailed."""
+    native.install_libraries(checkout, root, target=LINUX, lock=locks(checkout).app)
+    trim(root / "lib")
+    python.add(checkout, root)
 
 
 def _add_metadata(checkout: Checkout, library: Path, version: str) -> None:
@@ -84,28 +73,6 @@ def _add_metadata(checkout: Checkout, library: Path, version: str) -> None:
     lines = ["Metadata-Version: 2.4", "Name: idlehive", f"Version: {version}", "License-Expression: Apache-2.0"]
     lines += [f"Requires-Dist: {pin}" for pin in checkout.pyproject["project"]["dependencies"]]
     (about / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _install(programs: Programs, checkout: Checkout, python: str, folder: Path) -> None:
-    target = ["--python-version", python, "--python-platform", PLATFORM, "--target", str(folder)]
-    uv = [str(checkout.venv / "bin" / "uv"), "pip", "install", "--python", str(checkout.python), *target]
-    lock = ["--no-deps", "--require-hashes", "--link-mode", "copy", "-r", str(locks(checkout).app)]
-    programs.run([*uv, *lock], {"UV_PYTHON_DOWNLOADS": "never"})
-
-
-def _merge(folder: Path, library: Path) -> None:
-    """Move what `library` lacks into it. A source that is another one for another Python cannot be shared: it fails."""
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        target = library / path.relative_to(folder)
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(path, target)
-        elif _is_shared(str(path.relative_to(folder))) and not filecmp.cmp(path, target, shallow=False):
-            raise SetUpFailed(f"{path.relative_to(folder)} is not the same for all Pythons.")
-
-
-def _is_shared(path: str) -> bool:
-    return is_needed(path) and ".dist-info/" not in path
 
 
 def trim(library: Path) -> None:

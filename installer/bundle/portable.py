@@ -1,4 +1,4 @@
-"""The portable build: the payload as one archive that runs from any folder, with the system's Python."""
+"""The portable build: the payload as one archive that runs from any folder."""
 
 import lzma
 import shutil
@@ -11,7 +11,7 @@ from installer.checkout import Checkout
 
 README = f"""Idlehive, portable
 
-Start it with ./idlehive, in a terminal or by a double click. It needs Python 3.11 to 3.14 and glibc {GLIBC}.
+Start it with ./idlehive, in a terminal or by a double click. It needs glibc {GLIBC} and OpenSSL 3.
 Everything it stores is in ~/.local/share/idlehive, or in the folder that IDLEHIVE_HOME names.
 To remove it: ./idlehive remove-everything, then delete this folder.
 """

@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 
 PERSON = "volunteer"
-UBUNTU = ("noble", "resolute")
-"""24.04 and 26.04, which mmdebstrap verifies with `UBUNTU_KEYS`, the file of Ubuntu's package ubuntu-keyring."""
+UBUNTU = ("jammy", "noble", "resolute")
+"""22.04, 24.04 and 26.04, which mmdebstrap verifies with `UBUNTU_KEYS`, the file of Ubuntu's package ubuntu-keyring."""
 UBUNTU_KEYS = Path("/usr/share/keyrings/ubuntu-archive-keyring.gpg")
 _SKIPPED = ("proc", "sys", "dev", "tmp", "run", "wheels", "packages", "var/cache", "var/log", "var/lib/apt")
 """Folders that are no part of the installed system, or that apt itself keeps."""

@@ -2,8 +2,9 @@
 
     python -m pytest -m slow tests/packaging -s
 
-It needs root, a Debian mirror and the sources of the pinned packages. `SUITE=trixie` takes Debian 13 in place of 12,
-`SUITE=noble` Ubuntu 24.04; `PACKAGES` names a folder in which both versions of the package are already.
+It needs root, a mirror and the sources of the pinned packages. `SUITE` names the system: bookworm (Debian 12, the
+default), trixie (13), jammy, noble or resolute (Ubuntu 22.04, 24.04, 26.04). `PACKAGES` names a folder in which both
+versions of the package are already.
 """
 
 import json
@@ -20,7 +21,6 @@ import pytest
 
 from installer import pip_settings
 from installer.bundle import build
-from installer.bundle.target import PYTHONS
 from installer.checkout import Checkout
 from tests.packaging.clean_root import PERSON, UBUNTU, UBUNTU_KEYS, CleanRoot, new
 from tests.waiting import wait_for
@@ -201,5 +201,5 @@ def is_in_session(root: CleanRoot) -> bool:
 
 def press_contribute(root: CleanRoot) -> None:
     """What the window's button sends to the engine."""
-    python = next(f"python{number}" for number in PYTHONS if (root.folder / f"usr/bin/python{number}").exists())
+    python = "/usr/lib/idlehive/python/bin/python3"
     root.as_person(python, "-c", _PRESS, PYTHONPATH="/usr/lib/idlehive:/usr/lib/idlehive/lib")

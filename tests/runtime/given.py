@@ -15,20 +15,17 @@ from core.runtime.store import RuntimeStore
 
 ROOT = Path(__file__).resolve().parents[2]
 UV = """#!/bin/sh
-if [ "$1" = venv ]; then
-    mkdir -p "$4/bin"
-    printf '#!/bin/sh\\necho "test of $0"\\nexit ${TEST_FAILS:-0}\\n' > "$4/bin/python"
-    chmod +x "$4/bin/python"
-else
-    echo "$@" >> "$UV_CACHE_DIR.asked"
-    echo "proxy $ALL_PROXY $HTTPS_PROXY" >> "$UV_CACHE_DIR.asked"
-    mkdir -p "$UV_CACHE_DIR"
-    echo fetched >> "$UV_CACHE_DIR/torch"
-    [ -n "$UV_SAYS" ] && echo "$UV_SAYS" && exit 1
-    [ -n "$UV_HANGS" ] && exec sleep 600
-    true
-fi
+echo "$@" >> "$UV_CACHE_DIR.asked"
+echo "proxy $ALL_PROXY $HTTPS_PROXY" >> "$UV_CACHE_DIR.asked"
+mkdir -p "$UV_CACHE_DIR" "$6"
+echo fetched >> "$UV_CACHE_DIR/torch"
+echo "marker = 'installed'" > "$6/idletest.py"
+[ -n "$UV_SAYS" ] && echo "$UV_SAYS" && exit 1
+[ -n "$UV_HANGS" ] && exec sleep 600
+true
 """
+_SELF_TEST = "import os, sys, idletest; sys.exit(int(os.environ.get('TEST_FAILS', '0')))\n"
+"""It needs what was installed."""
 
 
 class Package:
@@ -39,6 +36,7 @@ class Package:
         self.store = RuntimeStore(folder / "compute")
         shutil.copytree(ROOT / "core", self.root / "core", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(ROOT / "resources" / "runtime", self.root / "resources" / "runtime")
+        (self.root / "core" / "host" / "self_test.py").write_text(_SELF_TEST)
         (self.root / "package.json").write_text('{"kind": "deb"}')
         (self.root / "bin").mkdir()
         (self.root / "bin" / "uv").write_text(UV)

@@ -14,7 +14,7 @@ from core.client.profile import Profile
 from core.engine.session import compute_runtime
 from core.engine.session.compute_runtime import RuntimeInstaller
 from core.runtime import plan
-from core.runtime.store import PYTHON, RuntimeStore, locks
+from core.runtime.store import PYTHON, RuntimeStore, libraries, locks
 
 NOW = 1_000_000.0
 _REPORTS = "import sys; sys.stdout.write(sys.argv[1]); sys.stdout.flush(); sys.argv[2] == 'hangs' and sys.stdin.read()"
@@ -49,8 +49,7 @@ def current(tmp_path: Path) -> Path:
     """A runtime that is installed."""
     store = RuntimeStore(tmp_path / "compute")
     runtime = store.folder / f"{plan.name(locks()[0], PYTHON)}-old"
-    (runtime / "bin").mkdir(parents=True)
-    (runtime / "bin" / "python").touch()
+    libraries(runtime).mkdir(parents=True)
     store.switch_to(runtime)
     return runtime
 

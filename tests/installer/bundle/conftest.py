@@ -1,6 +1,7 @@
 """A package built from a stand-in for the libraries: everything is real but what takes long."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ def _libraries(checkout: Checkout, root: Path) -> None:
     (root / "bin").mkdir()
     (root / "bin" / "uv").write_text("#!/bin/sh\n")
     (root / "bin" / "uv").chmod(0o700)
+    (root / "python" / "bin").mkdir(parents=True)
+    (root / "python" / "bin" / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (root / "python" / "bin" / "python3").chmod(0o755)
 
 
 def few_sources(checkout: Path, root: Path) -> None:

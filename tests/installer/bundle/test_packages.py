@@ -2,20 +2,20 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from app.text.i18n import languages
-from installer.bundle import build, deb, desktop, launcher, payload, portable
-from installer.bundle.launcher import SUPPORTED
+from installer.bundle import build, deb, desktop, payload, portable, python
 from installer.bundle.payload import is_needed
-from installer.bundle.target import GLIBC, PYTHONS
+from installer.bundle.target import GLIBC
 from installer.checkout import Checkout
+from installer.failure import SetUpFailed
 from tests.installer.bundle.conftest import ROOT
 
 BUILT = 1_750_000_000
@@ -99,11 +99,12 @@ def test_desktop_entry_and_metainfo_are_valid(checkout: Checkout, tmp_path: Path
         assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_qts_libraries_are_recommended_and_any_supported_python_will_do() -> None:
+def test_qts_libraries_are_recommended_and_no_python_of_the_system_is_needed() -> None:
     fields = dict(line.split(": ", 1) for line in deb.control_text("1.2", 10).splitlines() if not line.startswith(" "))
     assert {"libegl1", "libwayland-cursor0"} <= set(fields["Recommends"].split(", "))
     assert "libegl1" not in fields["Depends"]
-    assert fields["Depends"].startswith("python3, python3 (>= 3.11) | python3.11 (>= 3.11.0) | python3.12 |")
+    assert not re.search(r"(^|[ ,|])python", fields["Depends"])
+    assert "libssl3 (>= 3.0) | libssl3t64" in fields["Depends"].split(", ")  # Debian 13's and Ubuntu 24.04's name
 
 
 def test_the_papers_name_the_c_library_that_the_wheels_are_chosen_for() -> None:
@@ -122,28 +123,63 @@ def test_packages_carry_no_file_that_git_ignores_and_none_that_makes_others(tmp_
     assert [path.name for path in (tmp_path / "package" / textures).iterdir()] == ["project.toml"]
 
 
-def test_the_launcher_and_the_packages_support_the_same_pythons() -> None:
-    assert tuple(f"{major}.{minor}" for major, minor in SUPPORTED) == PYTHONS
-
-
-@pytest.mark.parametrize("version", [(3, 10, 12, "final", 0), (3, 11, 0, "candidate", 1), (3, 15, 0, "final", 0)])
-def test_the_launcher_refuses_a_python_that_will_not_do_with_one_sentence(
-    version: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the system's only other Python is the one that runs already."""
-    own = f"python{version[0]}.{version[1]}"
-    monkeypatch.setattr(sys, "version_info", version)
-    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if name == own else None)
-    with pytest.raises(SystemExit, match=r"^Idlehive needs a released Python from 3\.11 to 3\.14,"):
-        launcher.main()
-
-
-def test_the_launcher_starts_the_command_line_from_any_folder(checkout: Checkout, tmp_path: Path) -> None:
+def test_the_launcher_starts_the_packages_own_python_from_any_folder(checkout: Checkout, tmp_path: Path) -> None:
     with tarfile.open(_portable(checkout, tmp_path, "1.2", BUILT)) as archive:
-        archive.extractall(tmp_path / "there", filter="data")
-    launcher = next((tmp_path / "there").glob("*/idlehive"))
-    asked = subprocess.run([sys.executable, "-I", launcher, "--version"], capture_output=True, text=True, check=False)
+        archive.extractall(tmp_path / "the re", filter="data")
+    (tmp_path / "idlehive").symlink_to(next((tmp_path / "the re").glob("*/idlehive")))
+    wrong = {"PATH": "/usr/bin:/bin", "PYTHONHOME": "/nowhere", "PYTHONPATH": "/nowhere"}
+    asked = subprocess.run([tmp_path / "idlehive", "--version"], capture_output=True, text=True, check=False, env=wrong)
     assert asked.stdout == "idlehive 1.2\n", asked.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "carried"),
+    [
+        ("asyncio/events.py", True),
+        ("lib-dynload/_ssl.cpython-311-x86_64-linux-gnu.so", True),
+        ("lib-dynload/_testcapi.cpython-311-x86_64-linux-gnu.so", False),
+        ("test/support/__init__.py", False),
+        ("sitecustomize.py", False),
+    ],
+)
+def test_only_used_parts_of_python_are_carried(
+    path: str, carried: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetched(_: Checkout, folder: Path, wanted: str) -> Path:
+        """A package of Debian with one file."""
+        tree, package = folder / "tree", folder / f"{wanted.partition('=')[0]}_1_amd64.deb"
+        about = "Package: python\nVersion: 1\nArchitecture: amd64\nMaintainer: m <m@m.m>\nDescription: test\n"
+        for name in ("DEBIAN/control", "usr/bin/python3.11", "usr/share/doc/libpython3.11-minimal/copyright"):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).write_text(about)
+        (tree / "usr/lib/python3.11" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / "usr/lib/python3.11" / path).write_text("")
+        subprocess.run(["dpkg-deb", "-b", tree, package], check=True, capture_output=True)
+        return package
+
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # the same package twice
+    monkeypatch.setattr(python, "_fetch", fetched)
+    monkeypatch.setattr(python, "LOCK", tmp_path / "python.lock")
+    (tmp_path / "package").mkdir()
+    python.renew(Checkout(ROOT))
+    python.add(Checkout(ROOT), tmp_path / "package")
+    assert (tmp_path / "package/python/lib/python3.11" / path).exists() is carried
+
+
+def test_a_python_that_is_not_the_locked_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other_1_amd64.deb").write_bytes(b"another package")
+    monkeypatch.setattr(python, "_fetch", lambda *_: tmp_path / "other_1_amd64.deb")
+    with pytest.raises(SetUpFailed, match=r"^other_1_amd64\.deb is not the file that python\.lock names\.$"):
+        python.add(Checkout(ROOT), tmp_path)
+
+
+def test_a_machine_whose_apt_lacks_the_locked_python_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(python, "LOCK", tmp_path / "python.lock")
+    (tmp_path / "python.lock").write_text(f"python3.11-minimal 0.1 {'0' * 64}\n")
+    with pytest.raises(SetUpFailed, match=r"^apt does not have python3\.11-minimal=0\.1, which packages carry\."):
+        python.add(Checkout(ROOT), tmp_path)
 
 
 def test_packages_carry_every_language_and_what_qt_says_in_it(tmp_path: Path) -> None:
