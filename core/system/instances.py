@@ -9,12 +9,14 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
 
 GRACE = 30.0
+_POLL = 0.1
 _ROUNDS = 3
 """A process that is killed may just have started another one."""
 _OF_WINDOWS: tuple[list[str], ...] = ([], ["--in-tray"], ["open"])
@@ -30,13 +32,13 @@ def end(folder: str, grace: float = GRACE) -> int:
     """End all instances; returns how many there were."""
     found = running(folder)
     _signal([process for process in found if _takes_signals(process)], signal.SIGTERM)
-    psutil.wait_procs(found, grace)
+    _wait(found, grace)
     for _ in range(_ROUNDS):
         left = running(folder)
         for process in left:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
-        psutil.wait_procs(left, 1.0)
+        _wait(left, 1.0)
     return len(found)
 
 
@@ -50,6 +52,20 @@ def restart(folder: str) -> int:
     found = [process for process in running(folder) if _is_engine(process) or _arguments(process) in _OF_WINDOWS]
     _signal(found, signal.SIGUSR1)
     return len(found)
+
+
+def _wait(processes: list[psutil.Process], seconds: float) -> None:
+    """Until all have ended, also those that their parent has not reaped, as in a container without an init."""
+    deadline = time.monotonic() + seconds
+    while any(map(_lives, processes)) and time.monotonic() < deadline:
+        time.sleep(_POLL)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _takes_signals(process: psutil.Process) -> bool:

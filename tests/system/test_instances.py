@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,24 +71,36 @@ def test_one_that_ends_in_the_last_moment_does_not_save_the_others(
     started = [
         subprocess.Popen([sys.executable, "-I", folder / "idlehive", "--stubborn", str(number)]) for number in range(3)
     ]
-    waited = psutil.wait_procs
+    waited = instances._wait
 
-    def and_the_first_ends(found: list[psutil.Process], grace: float) -> object:
-        outcome = waited(found, grace)
+    def and_the_first_ends(found: list[psutil.Process], grace: float) -> None:
+        waited(found, grace)
         started[0].kill()
         started[0].wait()
-        return outcome
 
     try:
         for number in range(3):
             wait_for((folder / f"idlehive.--stubborn-{number}").exists)
-        monkeypatch.setattr(psutil, "wait_procs", and_the_first_ends)
+        monkeypatch.setattr(instances, "_wait", and_the_first_ends)
         assert instances.end(str(folder), 0.1) == 3
         wait_for(lambda: all(process.poll() is not None for process in started))
     finally:
         for process in started:
             process.kill()
             process.wait()
+
+
+def test_what_its_parent_does_not_reap_has_ended_too(folder: Path) -> None:
+    parent = "import subprocess, sys, time; subprocess.Popen(sys.argv[1:]); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", parent, sys.executable, "-I", folder / "idlehive"]) as process:
+        wait_for((folder / "idlehive.").exists)
+        found = [other for other in instances.running(str(folder)) if other.pid != process.pid]
+        began = time.monotonic()
+        found[0].terminate()
+        instances._wait(found, 60.0)
+        assert time.monotonic() - began < 30
+        assert found[0].status() == psutil.STATUS_ZOMBIE
+        process.kill()
 
 
 def test_a_window_starts_again_and_a_command_goes_on(folder: Path, window: "subprocess.Popen[bytes]") -> None:
