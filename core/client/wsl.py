@@ -19,6 +19,8 @@ HOME = "/opt/idlehive"
 """The portable build inside the distribution."""
 DATA = "/var/lib/idlehive"
 """Compute runtime, data and copies of states: files of Windows would be slow there."""
+SESSIONS = "/tmp"  # noqa: S108 - nobody else has an account in this distribution
+_PYTHON = (f"{HOME}/python/bin/python3", "-P", "-m")
 _LIST = re.compile(r"^(?P<default>\*?)\s*(?P<name>\S+)\s+(?P<state>\S.*?)\s+(?P<version>[12])$")
 
 
@@ -116,16 +118,18 @@ def _is_gpu(fields: Sequence[str]) -> bool:
     return len(fields) == 2 and fields[1].strip().isascii() and fields[1].strip().isdigit()
 
 
-def session(folder: str, module: str, arguments: Sequence[str]) -> list[str]:
-    """The command line that runs a module of core in the distribution, under the subreaper there.
+def compute(module: str) -> list[str]:
+    """The command line, inside the distribution, of a module of core that computes."""
+    return [*_PYTHON, "core.runtime.launch", f"{DATA}/compute", module]
 
-    `folder` is the session's in the distribution. Absolute paths of Windows among the arguments become those by which
-    Linux knows them.
+
+def session(program: Sequence[str], folder: str, command: Sequence[str]) -> list[str]:
+    """The command line that runs `command` in the distribution, under the subreaper there.
+
+    `program` is wsl.exe, `folder` the session's in the distribution.
     """
-    python = ["python3", "-P", "-m"]
-    launch = [*python, "core.runtime.launch", f"{DATA}/compute", module, *map(linux_path, arguments)]
-    subreaper = ["/usr/bin/env", f"PYTHONPATH={HOME}/lib:{HOME}", *python, "core.system.subreaper", folder, "--"]
-    return [WSL, "-d", DISTRIBUTION, "--cd", HOME, "--exec", *subreaper, *launch]
+    subreaper = ["/usr/bin/env", f"PYTHONPATH={HOME}/lib:{HOME}", *_PYTHON, "core.system.subreaper", folder, "--"]
+    return [*program, "-d", DISTRIBUTION, "--cd", HOME, "--exec", *subreaper, *command]
 
 
 def linux_path(argument: str) -> str:

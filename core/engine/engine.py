@@ -107,7 +107,8 @@ class Engine:
         services = Services(
             profile,
             programs.trainer,
-            Backbone(programs.host_for(PRACTICE, profile.practice), profile.runtime),
+            programs.place,
+            Backbone(programs.host_for(PRACTICE, profile.practice), profile.runtime, programs.place),
             self.catalogue,
             self.credentials,
             self._proxy,

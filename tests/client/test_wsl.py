@@ -89,8 +89,9 @@ def test_only_absolute_paths_of_a_drive_are_translated(windows: str, linux: str)
 
 
 def test_a_session_runs_under_the_subreaper_in_the_distribution() -> None:
-    command = wsl.session("/tmp/session-1", "core.host", ["--state", r"C:\p\state"])
-    assert command[:4] == [wsl.WSL, "-d", "Idlehive", "--cd"]
+    command = wsl.session((wsl.WSL,), "/tmp/session-1", [*wsl.compute("core.host"), "--state", "/var/lib/idlehive/x"])
+    assert command[:6] == [wsl.WSL, "-d", "Idlehive", "--cd", "/opt/idlehive", "--exec"]
     under, program = command[: command.index("--")], command[command.index("--") + 1 :]
     assert under[-2:] == ["core.system.subreaper", "/tmp/session-1"]
-    assert program[-4:] == ["/var/lib/idlehive/compute", "core.host", "--state", "/mnt/c/p/state"]
+    assert program[0] == "/opt/idlehive/python/bin/python3"
+    assert program[-4:] == ["/var/lib/idlehive/compute", "core.host", "--state", "/var/lib/idlehive/x"]

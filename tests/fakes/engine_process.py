@@ -5,9 +5,11 @@ from importlib import import_module
 
 import msgspec
 
+from core.client.profile import Profile
 from core.conditions.machine import Machine
 from core.engine.__main__ import main
 from core.engine.session.commands import Programs
+from core.engine.session.place import Here, InWsl
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -15,11 +17,13 @@ class Setting(msgspec.Struct, frozen=True):
 
     trainer: str
     host: str
-    """Scripts in the place of both programs."""
+    """Scripts in the place of both programs; empty: the real ones."""
     blind: bool
     """It knows nothing of what the machine is doing."""
     patience: dict[str, float]
     """Seconds, by module and name, in the place of the engine's own."""
+    wsl: str = ""
+    """A script in the place of wsl.exe; empty: sessions run beside the engine."""
 
 
 def run(setting: Setting) -> int:
@@ -27,8 +31,17 @@ def run(setting: Setting) -> int:
         module, _, name = place.rpartition(".")
         assert isinstance(getattr(import_module(module), name), float), place
         setattr(import_module(module), name, seconds)
-    programs = Programs([sys.executable, setting.trainer], [sys.executable, setting.host])
-    return main(programs, Machine({}) if setting.blind else None)
+    return main(_programs(setting), Machine({}) if setting.blind else None)
+
+
+def _programs(setting: Setting) -> Programs:
+    place = InWsl([sys.executable, setting.wsl]) if setting.wsl else Here()
+    scripts = {"core.trainer": setting.trainer, "core.host": setting.host}
+    trainer, host = (
+        [sys.executable, script] if script else place.command(Profile.from_environment(), module)
+        for module, script in scripts.items()
+    )
+    return Programs(trainer, host, place)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,10 @@ class RunningEngine:
         self._host_script = folder / "host.json"
         self._clients: list[EngineClient] = []
         self.process: subprocess.Popen[str] | None = None
-        self.trainer = FAKES / "scripted_trainer.py"
+        self.trainer, self.host = str(FAKES / "scripted_trainer.py"), str(FAKES / "scripted_host.py")
+        """Empty: the real ones."""
+        self.wsl: dict[str, str] = {}
+        """Variables for the stand-in of wsl.exe; empty: sessions run beside the engine."""
         self.blind = True
         """Nothing of what this computer is doing has a say: it may be a laptop on battery, and in use."""
         self.patience: dict[str, float] = {}
@@ -55,7 +58,8 @@ class RunningEngine:
 
     def launch(self) -> subprocess.Popen[str]:
         """A process of the engine, whatever becomes of it."""
-        setting = Setting(str(self.trainer), str(FAKES / "scripted_host.py"), self.blind, self.patience)
+        wsl = str(FAKES / "wsl.py") if self.wsl else ""
+        setting = Setting(str(self.trainer), self.host, self.blind, self.patience, wsl)
         return subprocess.Popen(
             core_command("tests.fakes.engine_process", msgspec.json.encode(setting).decode()),
             stdin=subprocess.DEVNULL,
@@ -68,6 +72,7 @@ class RunningEngine:
                 scripted_trainer.VARIABLE: str(self._trainer_script),
                 scripted_host.VARIABLE: str(self._host_script),
                 "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+                **self.wsl,
             },
         )
 

@@ -12,6 +12,7 @@ from core.api import hosting
 from core.api.errors import WorldError
 from core.api.session import Hold, Resume
 from core.engine.session.child_process import Child, start_child
+from core.engine.session.place import Here
 from core.system.priority import PROMPTLY
 
 GRACE = 5.0
@@ -23,8 +24,9 @@ _log = logging.getLogger(__name__)
 class Backbone:
     """Used in the event loop only."""
 
-    def __init__(self, command: Sequence[str], runtime: Path) -> None:
+    def __init__(self, command: Sequence[str], runtime: Path, place: Here) -> None:
         self._command = command
+        self._place = place
         self._runtime = runtime
         self._child: Child | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -48,7 +50,7 @@ class Backbone:
         served: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._served = served
         command = [*self._command, PROMPTLY] if promptly else self._command
-        self._child = child = await start_child(command, self._runtime, self._on_line, "host")
+        self._child = child = await start_child(command, self._runtime, self._on_line, "host", self._place)
         ending = asyncio.ensure_future(child.ended.wait())
         waiting: set[asyncio.Future[Any]] = {served, ending}
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)

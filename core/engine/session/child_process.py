@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 import secrets
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -14,8 +15,9 @@ from typing import cast
 
 from core.api.errors import WorldError
 from core.api.message import Message
-from core.client.installation import core_command, core_environment
+from core.client.installation import core_environment
 from core.engine.machine.threads import in_thread
+from core.engine.session.place import Here
 from core.system import orphans
 from core.system.orphans import TAG
 
@@ -26,6 +28,7 @@ _CLEAN_UP_TIMEOUT = 5.0
 _READ_TIMEOUT = 1.0
 """Seconds in which the pipe is read after the program's end."""
 
+_HERE = Here()
 _log = logging.getLogger(__name__)
 
 
@@ -55,6 +58,8 @@ class Child(asyncio.SubprocessProtocol):
 
         if self.code is not None:
             return None
+        if sys.platform == "win32":  # it runs in WSL, behind wsl.exe
+            return self.subreaper_pid
         try:
             children = psutil.Process(self.subreaper_pid).children()
             return min(children, key=lambda process: process.create_time()).pid
@@ -129,6 +134,7 @@ class Child(asyncio.SubprocessProtocol):
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._silent.wait(), _READ_TIMEOUT)
         self._transport.close()
+        shutil.rmtree(self.folder, ignore_errors=True)  # a subreaper in WSL has one of its own
         self.code = code if code >= 0 else 128 - code
         self.ended.set()
 
@@ -143,14 +149,16 @@ class Child(asyncio.SubprocessProtocol):
         return pipe if isinstance(pipe, asyncio.WriteTransport) else None
 
 
-async def start_child(command: Sequence[str], runtime: Path, on_line: Callable[[bytes], None], name: str) -> Child:
-    """Start `command` with a new session folder in `runtime`; its stderr goes to the log of `name`.
+async def start_child(
+    command: Sequence[str], runtime: Path, on_line: Callable[[bytes], None], name: str, place: Here = _HERE
+) -> Child:
+    """Start `command` in `place`, with a new session folder in `runtime`; its stderr goes to the log of `name`.
 
     Raises:
         WorldError: the process cannot be started.
     """
     folder = runtime / f"{orphans.FOLDER_PREFIX}{secrets.token_hex(3)}"
-    starting = asyncio.ensure_future(_start(command, Child(folder, on_line, logging.getLogger(f"child.{name}"))))
+    starting = asyncio.ensure_future(_start(command, Child(folder, on_line, logging.getLogger(f"child.{name}")), place))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -161,10 +169,10 @@ async def start_child(command: Sequence[str], runtime: Path, on_line: Callable[[
         raise WorldError("process_not_started", detail=str(error.strerror or error)) from None
 
 
-async def _start(command: Sequence[str], child: Child) -> Child:
+async def _start(command: Sequence[str], child: Child, place: Here) -> Child:
     # Created here too, so that the search for orphans knows the session from the start.
     child.folder.mkdir(mode=0o700)
-    subreaper = core_command("core.system.subreaper", str(child.folder), "--", *command)
+    subreaper = place.under_subreaper(child.folder, command)
     # The parent-death signal follows the thread that forks: it must be the event loop's, which does not end.
     await asyncio.get_running_loop().subprocess_exec(
         lambda: child, *subreaper, env={**core_environment(), TAG: str(child.folder)}, start_new_session=True

@@ -1,11 +1,12 @@
 """Command lines of trainer and embedded backbone. Tests replace them by scripted ones."""
 
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.client.installation import compute_command
 from core.client.profile import Profile
+from core.engine.session.place import Here, InWsl
 
 
 @dataclass(frozen=True)
@@ -14,13 +15,15 @@ class Programs:
 
     trainer: Sequence[str]
     host: Sequence[str]
+    place: Here = field(default_factory=Here)
 
     @classmethod
     def of(cls, profile: Profile) -> "Programs":
         """Those of this installation."""
-        return cls(compute_command(profile, "core.trainer"), compute_command(profile, "core.host"))
+        place = InWsl() if sys.platform == "win32" else Here()
+        return cls(place.command(profile, "core.trainer"), place.command(profile, "core.host"), place)
 
     def host_for(self, project: Path, state: Path) -> list[str]:
         """The backbone of the practice project, with a companion as a second peer."""
-        options = ("--embedded", "--companion", "--http", "127.0.0.1:0", "--state", str(state))
-        return [*self.host, str(project), *options]
+        options = ("--embedded", "--companion", "--http", "127.0.0.1:0", "--state", self.place.own(state))
+        return [*self.host, self.place.shared(project), *options]

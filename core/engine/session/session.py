@@ -27,6 +27,7 @@ from core.engine.projects.fetch import is_url
 from core.engine.projects.http_proxy import HttpProxy
 from core.engine.session.backbone import Backbone
 from core.engine.session.child_process import Child, abnormal_end, start_child
+from core.engine.session.place import Here
 from core.engine.session.practice import divide
 from core.store.projects import Project
 from core.system.priority import PROMPTLY
@@ -45,6 +46,8 @@ class Services:
     profile: Profile
     trainer: Sequence[str]
     """Command line."""
+    place: Here
+    """Where it runs."""
     backbone: Backbone
     catalogue: Catalogue
     credentials: Credentials
@@ -144,7 +147,7 @@ class Session:
         command, runtime = list(self._services.trainer), self._services.profile.runtime
         if self._promptly:
             command.append(PROMPTLY)
-        trainer = self._child = await start_child(command, runtime, self._on_line, "trainer")
+        trainer = self._child = await start_child(command, runtime, self._on_line, "trainer", self._services.place)
         manifest = await self._manifest()
         if manifest.closed:
             raise UsageError("project_ended", name=manifest.name)
@@ -181,14 +184,14 @@ class Session:
         return None if project.secret is None else await self._services.credentials.find(project.id, project.secret)
 
     def _start_message(self, manifest: Manifest, token: str | None, proxy: Proxy, trainer: Child) -> api.Start:
-        profile = self._services.profile
+        profile, place = self._services.profile, self._services.place
         return api.Start(
             manifest=manifest,
-            identity=str(profile.identity),
-            volunteer=str(profile.volunteer),
-            cache=str(profile.cache),
-            copies=str(profile.copies),
-            session_folder=str(trainer.folder),
+            identity=place.shared(profile.identity),
+            volunteer=place.shared(profile.volunteer),
+            cache=place.own(profile.cache),
+            copies=place.own(profile.copies),
+            session_folder=place.session_folder(trainer.folder),
             settings=self._parts()[0],
             origin=self._origin,
             access_token=token,
