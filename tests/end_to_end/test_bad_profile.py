@@ -1,14 +1,16 @@
 """A profile that is taken, and a computer without a keyring: one sentence, and nothing is lost."""
 
 import json
+import os
 import stat
+import subprocess
 
 import msgspec
 import pytest
 
 from core.api.message import Message
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.end_to_end.refusals import nothing_lost, sentence
+from tests.end_to_end.refusals import nothing_lost, refused, sentence
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -23,6 +25,20 @@ def test_a_second_engine_of_a_profile_is_refused_and_the_first_goes_on(machine: 
     assert ann.status()["engine_pid"] == pid
     assert ann.run("quit").returncode == 0
     assert first.end() == 0
+    machine.wait_until_nothing_is_left()
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_a_home_that_cannot_be_written_is_named_and_later_used(machine: Machine, ann: Participant) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "idlehive-test", ann.home.path], check=True)
+    try:
+        said = refused(ann.run("contribute", "practice"), 1)
+    finally:
+        subprocess.run(["umount", ann.home.path], check=True)
+    assert said == f"idlehive: The engine cannot be started in {ann.home.path}: Read-only file system."
+    assert ann.run("limits", "set", "cache_size", "9GiB").returncode == 0
+    ann.run("quit")
     machine.wait_until_nothing_is_left()
 
 

@@ -88,7 +88,8 @@ async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> A
     lock.enter_context(profile_lock.held(profile))
     store = Store(profile.database)
     store.preferences.set("week", week)
-    programs = Programs(*([sys.executable, str(FAKES / name)] for name in ("scripted_trainer.py", "scripted_host.py")))
+    scripts = (str(FAKES / "scripted_trainer.py"), str(FAKES / "scripted_host.py"))
+    programs = Programs([sys.executable, scripts[0]], [sys.executable, scripts[1]])
     worlds: list[World] = []
     engine = Engine(
         profile,

@@ -38,8 +38,9 @@ class RunningEngine:
         self._host_script = folder / "host.json"
         self._clients: list[EngineClient] = []
         self.process: subprocess.Popen[str] | None = None
-        self.trainer, self.host = str(FAKES / "scripted_trainer.py"), str(FAKES / "scripted_host.py")
-        """Empty: the real ones."""
+        self.trainer: Path | None = FAKES / "scripted_trainer.py"
+        self.host: Path | None = FAKES / "scripted_host.py"
+        """None: the real one, of both."""
         self.wsl: dict[str, str] = {}
         """Variables for the stand-in of wsl.exe; empty: sessions run beside the engine."""
         self.blind = True
@@ -59,7 +60,8 @@ class RunningEngine:
     def launch(self) -> subprocess.Popen[str]:
         """A process of the engine, whatever becomes of it."""
         wsl = str(FAKES / "wsl.py") if self.wsl else ""
-        setting = Setting(str(self.trainer), self.host, self.blind, self.patience, wsl)
+        trainer, host = str(self.trainer or ""), str(self.host or "")
+        setting = Setting(trainer, host, self.blind, self.patience, wsl)
         return subprocess.Popen(
             core_command("tests.fakes.engine_process", msgspec.json.encode(setting).decode()),
             stdin=subprocess.DEVNULL,

@@ -131,6 +131,8 @@ def contribute_to_epoch_3(root: CleanRoot, log: Path) -> None:
     root.as_person("idlehive", "limits", "set", "busy_processor", "do not wait")
     with measured("epoch 3 reached"):
         command = root.start("idlehive", "contribute", "practice", "--until-epoch", "3", output=log)
+        with measured("first epoch reached"):
+            wait_for(lambda: "Epoch 1" in log.read_text() or command.poll() is not None, _LONG, "an epoch", every=1)
         wait_for(lambda: command.poll() is not None, _LONG, "epoch 3", every=1)
     assert command.returncode == 0, log.read_text()
 

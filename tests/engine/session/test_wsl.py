@@ -87,7 +87,7 @@ def test_if_wsl_is_killed_the_session_ends_and_another_one_starts(in_wsl: Runnin
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_real_session_in_wsl_reaches_an_epoch_of_the_practice_project(in_wsl: RunningEngine) -> None:
-    in_wsl.trainer = in_wsl.host = ""
+    in_wsl.trainer = in_wsl.host = None
     in_wsl.start().tell(Contribute())
     in_wsl.until("contributing", 120)
     wait_for(lambda: in_wsl.snapshot().progress.epoch >= 1, 120, "an epoch", every=0.5)
