@@ -71,8 +71,9 @@ def _fetch(checkout: Checkout, folder: Path, wanted: str) -> Path:
         Programs(checkout.log, folder).run(command)
     except CommandFailed as failed:
         raise SetUpFailed(
-            f"apt does not have {wanted}, which packages carry. On Debian 12, `python3 -m installer lock` locks the "
-            f"version that it has; other systems need Debian 12 among apt's sources.\nDetails: {checkout.log}"
+            f"apt does not have {wanted}, which packages carry. Try again after `apt-get update`. If Debian 12 has "
+            "another version now, `python3 -m installer lock` locks that; other systems need Debian 12 among apt's "
+            f"sources.\nDetails: {checkout.log}"
         ) from failed
     return next(folder.glob(f"{wanted.partition('=')[0]}_*.deb"))
 
