@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar
@@ -131,6 +132,14 @@ class RunningEngine:
     def members(self) -> list[psutil.Process]:
         """Every process that belongs to this profile, the engine too."""
         return [process for process in psutil.process_iter() if _profile(process) == str(self.home.path)]
+
+    def commands(self) -> dict[int, list[str]]:
+        """How each of them was called, by its pid, without those that end meanwhile."""
+        found = dict[int, list[str]]()
+        for process in self.members():
+            with suppress(psutil.Error):
+                found[process.pid] = process.cmdline()
+        return found
 
     def log(self) -> str:
         return (self.home.logs / "engine.log").read_text()

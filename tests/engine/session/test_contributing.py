@@ -200,12 +200,11 @@ def test_membership_intent_and_pause_survive_a_restart(engine: RunningEngine) ->
 
 def start_arguments(engine: RunningEngine) -> dict[str, bool]:
     """Whether the practice session's two programs start for somebody who waits."""
-    commands = [process.cmdline() for process in engine.members()]
     programs = {name: f"scripted_{name}.py" for name in ("trainer", "host")}
     return {
         name: PROMPTLY in command
         for name, program in programs.items()
-        for command in commands
+        for command in engine.commands().values()
         if command[1:2] and command[1].endswith(program)
     }
 

@@ -137,7 +137,7 @@ def test_a_failure_is_told_at_once_even_if_the_backbone_takes_its_time_to_end(en
     os.kill(session.pid, signal.SIGKILL)
     engine.until("failed", 1.0)
     assert engine.until("contributing", 15.0).session != session
-    assert sum("scripted_host.py" in " ".join(process.cmdline()[1:2]) for process in engine.members()) == 1
+    assert sum("scripted_host.py" in " ".join(command[1:2]) for command in engine.commands().values()) == 1
 
 
 def test_a_killed_subreaper_takes_nothing_to_hide(engine: RunningEngine) -> None:
@@ -201,8 +201,8 @@ def test_a_backbone_that_cannot_serve_is_told(engine: RunningEngine) -> None:
 def test_a_backbone_that_ends_takes_the_session_along(engine: RunningEngine) -> None:
     session = engine.start().contribute().session
     assert session is not None
-    hosts = [process for process in engine.members() if "scripted_host.py" in " ".join(process.cmdline())]
-    min(hosts, key=lambda process: -process.create_time()).kill()
+    hosts = [pid for pid, command in engine.commands().items() if "scripted_host.py" in " ".join(command)]
+    max(map(psutil.Process, hosts), key=psutil.Process.create_time).kill()
     assert engine.until("failed", 5.0).error == Message("backbone_ended")
     assert [process.pid for process in engine.members()] == [engine.pid]
 

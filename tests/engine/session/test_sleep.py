@@ -44,8 +44,7 @@ def login(monkeypatch: pytest.MonkeyPatch) -> Iterator[Login]:
 
 
 def backbones(engine: RunningEngine) -> list[int]:
-    commands = {process.pid: process.cmdline() for process in engine.members()}
-    return [pid for pid, command in commands.items() if command[1:2] == [str(FAKES / "scripted_host.py")]]
+    return [pid for pid, command in engine.commands().items() if command[1:2] == [str(FAKES / "scripted_host.py")]]
 
 
 def test_the_computer_waits_for_the_goodbye_and_a_new_session_follows(login: Login, engine: RunningEngine) -> None:
