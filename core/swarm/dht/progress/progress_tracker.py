@@ -1,5 +1,6 @@
 """How far the collaboration is: hivemind's progress tracker, made to doubt what it reads and to know of pauses."""
 
+import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
@@ -241,6 +242,16 @@ class SwarmProgressTracker(ProgressTracker):
     def is_unbegun(self) -> bool:
         """Whether nobody has begun the run, by all that is known."""
         return not self._organiser() and self.global_epoch == 0
+
+    def run(self) -> None:
+        """As hivemind's, which leaves its event loop open, and in it the report or the reading that is on its way."""
+
+        async def both() -> None:
+            await asyncio.gather(self._progress_reporter(), self._progress_fetcher())
+
+        with asyncio.Runner() as runner:
+            runner.run(both())
+        self.shutdown_complete.set()
 
     def shutdown(self, timeout: float | None = None) -> None:
         self.should_report_progress.allow()
