@@ -19,6 +19,7 @@ with loading():
     import torch
 
     from core.host.project import load
+    from core.learning.batch_process import BatchProcess
     from core.learning.data import training_samples
     from core.learning.model import build_model
     from core.learning.order import Order
@@ -41,7 +42,8 @@ def main() -> None:
     task = task_for(manifest, model.config, project.path_of(manifest.tokenizer) if manifest.tokenizer else None)
     samples = partial(training_samples, manifest.data, [project.path_of(shard) for shard in manifest.data.shards])
     order = Order(task, samples, manifest.training.microbatch_size, manifest.run_id, b"peer")
-    work = Microbatches(order, model, torch.device("cpu"))
+    process = BatchProcess(order)
+    work = Microbatches(order, model, torch.device("cpu"), batches=process.batches)
     work.compute(0, 0)
     waits, take = list[float](), work._samples.take
 
@@ -58,6 +60,7 @@ def main() -> None:
             work.compute(epoch, 0)
             first += waits[-1] if not number else 0.0
             model.zero_grad()
+    process.close()
     total, waiting, longest = time.perf_counter() - began, sum(waits), max(waits)
     print(f"{chosen.epochs} epochs of {chosen.microbatches} microbatches of {order.size}: {total:.1f} s")
     print(f"waiting for data {waiting / total:.2%}, longest {longest:.3f} s")

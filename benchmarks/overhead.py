@@ -24,6 +24,7 @@ import torch
 
 from core.api.session_settings import Limits
 from core.host.project import load
+from core.learning.batch_process import BatchProcess
 from core.learning.data import training_samples
 from core.learning.model import build_model
 from core.learning.order import Order
@@ -77,7 +78,8 @@ def main() -> None:
         reporter.report(status.report)
         samples = partial(training_samples, manifest.data, shards)
         order = Order(task, samples, size, manifest.run_id, dht.peer_id.to_bytes())
-        microbatches = Microbatches(order, shared, torch.device("cpu"), lambda: False)
+        batch_process = BatchProcess(order)
+        microbatches = Microbatches(order, shared, torch.device("cpu"), lambda: False, batches=batch_process.batches)
         throttle = Throttle(contention=Contention())
         held = next(order.batches(2, 0))
 
@@ -95,6 +97,7 @@ def main() -> None:
         times = max(1, SAMPLES // size)
         report(measure(with_peers, alone, times), size, times)
         reporter.stop()
+        batch_process.close()
         optimizer.shutdown()
         dht.shutdown()
 

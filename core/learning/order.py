@@ -15,7 +15,6 @@ import msgspec
 import torch
 from msgspec import Meta
 
-from core.learning.ahead import Ahead
 from core.learning.dropout import ReproducibleDropout, has_dropout
 from core.learning.tasks.task import Batch, Task
 
@@ -72,23 +71,17 @@ class Samples:
 
     Parameters:
         portion: of the data, in an epoch.
-        ahead: prepare the next batch meanwhile: the first of the next epoch, if this one had as many as the one before.
+        batches: makes those of an epoch and a portion; None: the order itself, each when it is wanted.
     """
 
     order: Order
     portion: Callable[[int], int] = lambda _epoch: 0
-    ahead: bool = False
+    batches: Callable[[int, int], Iterator[Batch]] | None = None
     _portion: int = 0
     _epoch: int = -1
     _taken: int = 0
     _rest: Batch = field(default_factory=dict)
     _batches: Iterator[Batch] = field(default_factory=lambda: iter(()))
-    _used: int = 0
-    """Batches of the epoch."""
-    _usual: int = 0
-    """Of the epoch before."""
-    _upcoming: tuple[tuple[int, int], Iterator[Batch]] | None = None
-    """The next epoch and its portion, if that does not change."""
 
     def take(self, epoch: int, most: int) -> tuple[Piece, Batch]:
         """The next samples of the epoch: no more than `most`, and of one batch of the order.
@@ -97,7 +90,7 @@ class Samples:
         """
         if epoch != self._epoch:
             self._begin(epoch)
-        batch = self._rest if rows(self._rest) else self._next()
+        batch = self._rest if rows(self._rest) else next(self._batches)
         if rows(batch) - most < self.order.task.least_samples:
             most = rows(batch)
         self._rest = {name: value[most:] for name, value in batch.items()}
@@ -108,24 +101,7 @@ class Samples:
 
     def _begin(self, epoch: int) -> None:
         self._epoch, self._taken, self._rest, self._portion = epoch, 0, {}, self.portion(epoch)
-        self._used, self._usual = 0, self._used
-        at, upcoming, self._upcoming = (epoch, self._portion), self._upcoming, None
-        self._batches = upcoming[1] if upcoming is not None and upcoming[0] == at else self._of(*at)
-
-    def _of(self, epoch: int, portion: int) -> Iterator[Batch]:
-        batches = self.order.batches(epoch, portion)
-        return Ahead(batches) if self.ahead else batches
-
-    def _next(self) -> Batch:
-        self._used += 1
-        if not isinstance(self._batches, Ahead) or self._used != self._usual:
-            return next(self._batches)
-        batch: Batch = self._batches.last()
-        at = self._epoch + 1, self._portion
-        upcoming = Ahead(self.order.batches(*at))
-        upcoming.prepare()
-        self._upcoming = at, upcoming
-        return batch
+        self._batches = (self.batches or self.order.batches)(epoch, self._portion)
 
     def put_back(self, batch: Batch) -> None:
         """What was taken last is taken again next."""

@@ -15,6 +15,7 @@ from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.session import Fault, Remark, Start
 from core.api.session_settings import SessionSettings
+from core.learning.batch_process import BatchProcess
 from core.learning.data import training_samples
 from core.learning.model import count_parameters
 from core.learning.order import Order
@@ -99,7 +100,9 @@ def _join(process: Process, prepared: Prepared, opened: ExitStack) -> Session:
     _tell_of_foreign_states(optimizer, process.reporter)
     liveness = Liveness(processes_of(peer.dht, optimizer), partial(_end_process, process.control, process.reporter))
     opened.callback(liveness.stop)
-    session = _session(process, prepared, peer, optimizer, liveness)
+    batch_process = BatchProcess(_order(prepared, process.start, peer.dht))
+    opened.callback(batch_process.close)
+    session = _session(process, prepared, peer, optimizer, liveness, batch_process=batch_process)
     return session
 
 
@@ -160,7 +163,13 @@ def _tell_of_foreign_states(optimizer: CollaborativeOptimizer, reporter: Reporte
 
 
 def _session(
-    process: Process, prepared: Prepared, peer: _Peer, optimizer: CollaborativeOptimizer, liveness: Liveness
+    process: Process,
+    prepared: Prepared,
+    peer: _Peer,
+    optimizer: CollaborativeOptimizer,
+    liveness: Liveness,
+    *,
+    batch_process: BatchProcess,
 ) -> Session:
     start, control, reporter = process.start, process.control, process.reporter
     manifest, training = start.manifest, start.manifest.training
@@ -172,16 +181,16 @@ def _session(
     )
     status = SessionStatus(process.measurements, run, "joining")
     reporter.report(status.report)
-    order = _order(prepared, start, peer.dht)
     copy = LocalCopy(Path(start.copies), manifest.run_id) if start.copies is not None else None
-    microbatches = _microbatches(process, prepared, order)
+    microbatches = _microbatches(process, prepared, batch_process)
     return Session(
         optimizer=optimizer,
+        batch_process=batch_process,
         microbatches=microbatches,
         peer_validation=peer_validation_of(
             optimizer,
             prepared.model,
-            order,
+            batch_process.order,
             manifest,
             has_portion=prepared.rotation.has,
             largest=lambda: microbatches.largest,
@@ -200,16 +209,17 @@ def _session(
     )
 
 
-def _microbatches(process: Process, prepared: Prepared, order: Order) -> Microbatches:
+def _microbatches(process: Process, prepared: Prepared, batch_process: BatchProcess) -> Microbatches:
     control, is_mixed = process.control, process.start.manifest.training.precision == "mixed"
     # On a card, an allocation that fails tells.
     room = Room(process.measurements.memory, lambda: control.settings.limits.memory_limit)
     return Microbatches(
-        order,
+        batch_process.order,
         prepared.model,
         prepared.device,
         lambda: control.interrupted,
         prepared.rotation.at,
+        batches=batch_process.batches,
         half_precision=half_precision_of(prepared.device) if is_mixed else None,
         room=room if prepared.device.type == "cpu" else None,
     )

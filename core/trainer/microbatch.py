@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -50,6 +50,7 @@ class Microbatches:
     Parameters:
         is_unwanted: whether a command asks to stop computing.
         portion: of the data in an epoch.
+        batches: see `Samples`.
         half_precision: type of the matrix products; None: float32.
         room: memory that may be used; None: until an allocation fails.
     """
@@ -62,12 +63,13 @@ class Microbatches:
         is_unwanted: Callable[[], bool] = lambda: False,
         portion: Callable[[int], int] = lambda _epoch: 0,
         *,
+        batches: Callable[[int, int], Iterator[Batch]] | None = None,
         half_precision: torch.dtype | None = None,
         room: Room | None = None,
     ) -> None:
         self._order, self._model, self._device, self._room = order, model, device, room
         check_at_layers(model, partial(_stop_if, is_unwanted))
-        self._samples = Samples(order, portion, ahead=True)
+        self._samples = Samples(order, portion, batches)
         self._size = Size(order.size, order.task.least_samples, has_limit=room is not None)
         self._is_half = half_precision is not None
         self._precision = MixedPrecision(model.parameters(), device, half_precision)

@@ -1,6 +1,5 @@
 """Anybody can compute the gradients of a peer again."""
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,6 @@ from core.learning.data import training_samples
 from core.learning.model import build_model
 from core.learning.order import BadWork, Order, Piece, Samples, compute_again
 from core.learning.tasks import task_for
-from core.learning.tasks.task import Batch
 from core.swarm.trust.validation import tolerance_of
 from core.trainer.microbatch import Microbatches
 from tests.end_to_end.machine import PRACTICE
@@ -129,37 +127,3 @@ def test_pieces_that_were_left_out_are_passed_over(model: PreTrainedModel) -> No
     _, first_two = computed(model, [1, 1])
     again = compute_again(order(model), model, pieces[2:], lambda _epoch: None)
     assert float((again - (3 * all_three - 2 * first_two)).norm() / again.norm()) < 1e-4
-
-
-class Counted:
-    """A task whose batches are numbers, and that remembers on which thread each was made."""
-
-    least_samples = 1
-
-    def __init__(self) -> None:
-        self.made = list[tuple[int, str]]()
-
-    def batches(self, samples: tuple[int, int], _size: int, _seed: int) -> Iterator[Batch]:
-        for number in range(samples[1] * 1000, samples[1] * 1000 + 100):
-            self.made.append((number, threading.current_thread().name))
-            yield {"x": torch.tensor([number])}
-
-
-@pytest.mark.parametrize("ahead", [True, False])
-def test_samples_are_the_same_whether_or_not_they_are_prepared_ahead(ahead: bool) -> None:
-    """Also where epochs have more or fewer batches than the one before, or another portion of the data."""
-    of_portions = Order(Counted(), lambda _seed, portion: (0, portion), 1, "run", b"peer")  # type: ignore[arg-type]
-    samples = Samples(of_portions, lambda epoch: int(epoch > 3), ahead=ahead)
-    epochs = [0, 0, 1, 1, 2, 2, 2, 3, 4, 4, 6, 6]
-    taken = [int(samples.take(epoch, 1)[1]["x"]) for epoch in epochs]
-    assert taken == [0, 1, 0, 1, 0, 1, 2, 0, 1000, 1001, 1000, 1001]
-
-
-def test_the_first_batch_of_an_epoch_is_made_while_the_last_one_is_in_use() -> None:
-    task = Counted()
-    samples = Samples(Order(task, lambda _seed, portion: (0, portion), 1, "run", b"peer"), ahead=True)  # type: ignore[arg-type]
-    for epoch in [0, 0, 1, 1, 2, 2, 3]:
-        samples.take(epoch, 1)
-    of_first = [thread.startswith("next batch") for number, thread in task.made if number == 0]
-    assert of_first == [False, False, True, True], "two epochs show how many batches one has"
-    assert [number for number, _ in task.made].count(2) == 1, "in vain only in the first epoch"

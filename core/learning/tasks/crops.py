@@ -4,6 +4,7 @@ All choices come from the generator that is passed in, so a seed repeats a view.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -28,12 +29,14 @@ class MultiCrop:
     """Least and most of the picture's area."""
     small_share: tuple[float, float]
 
-    def views(self, picture: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """(2, 3, large, large) and (small views, 3, small, small), of bytes (3, height, width)."""
-        pixels = picture.float() / 255
-        large = [_view(pixels, self.large, self.large_share, generator) for _ in range(2)]
-        small = [_view(pixels, self.small, self.small_share, generator) for _ in range(self.small_views)]
-        return torch.stack(large), torch.stack(small) if small else pixels.new_zeros(0, 3, self.small, self.small)
+    def views(self, pictures: Sequence[torch.Tensor], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+        """(pictures, 2, 3, large, large) and (pictures, small views, 3, small, small), of bytes (3, height, width)."""
+        large, small = _Views(self.large, self.large_share), _Views(self.small, self.small_share)
+        for picture in pictures:
+            pixels = picture.float() / 255
+            for views in [large] * 2 + [small] * self.small_views:
+                views.add(pixels, generator)
+        return large.of(len(pictures)), small.of(len(pictures))
 
     def plain(self, picture: torch.Tensor) -> torch.Tensor:
         """The picture's largest square in its middle, (3, large, large): no random choice."""
@@ -48,18 +51,39 @@ def coloured(plain: torch.Tensor) -> torch.Tensor:
     return plain * _DEVIATION + _MEAN
 
 
-def _view(pixels: torch.Tensor, size: int, share: tuple[float, float], generator: torch.Generator) -> torch.Tensor:
-    view = _resized(_crop(pixels, share, generator), size)
-    chances = torch.rand(4, generator=generator).tolist()
-    if chances[0] < 0.5:
-        view = view.flip(-1)
-    if chances[1] < 0.8:
-        view = _jittered(view, generator)
-    if chances[2] < 0.2:
-        view = (view * _GREY).sum(0, keepdim=True).expand(3, -1, -1)
-    if chances[3] < 0.5:
-        view = _blurred(view, generator)
-    return (view - _MEAN) / _DEVIATION
+class _Views:
+    """Views of one size. What is random is chosen for one after the other, and computed for all at once: for each by
+    itself, small operations take most of the time."""
+
+    def __init__(self, size: int, share: tuple[float, float]) -> None:
+        self._size, self._share = size, share
+        self._views = list[torch.Tensor]()
+        self._mirrored, self._grey = list[int](), list[int]()
+        self._jitter, self._blur = dict[int, list[float]](), dict[int, float]()
+
+    def add(self, pixels: torch.Tensor, generator: torch.Generator) -> None:
+        number = len(self._views)
+        self._views.append(_resized(_crop(pixels, self._share, generator), self._size))
+        mirrored, jittered, grey, blurred = torch.rand(4, generator=generator).tolist()
+        if mirrored < 0.5:
+            self._mirrored.append(number)
+        if jittered < 0.8:
+            self._jitter[number] = (1 + _JITTER * (2 * torch.rand(3, generator=generator) - 1)).tolist()
+        if grey < 0.2:
+            self._grey.append(number)
+        if blurred < 0.5:
+            self._blur[number] = 0.1 + 1.9 * torch.rand(1, generator=generator).item()
+
+    def of(self, pictures: int) -> torch.Tensor:
+        """(pictures, views of each, 3, size, size)."""
+        if not self._views:
+            return torch.zeros(pictures, 0, 3, self._size, self._size)
+        views = torch.stack(self._views)
+        views[self._mirrored] = views[self._mirrored].flip(-1)
+        views[[*self._jitter]] = _jittered(views[[*self._jitter]], torch.tensor([*self._jitter.values()]))
+        views[self._grey] = (views[self._grey] * _GREY).sum(1, keepdim=True).expand(-1, 3, -1, -1)
+        views[[*self._blur]] = _blurred(views[[*self._blur]], torch.tensor([*self._blur.values()]))
+        return ((views - _MEAN) / _DEVIATION).view(pictures, -1, *views.shape[1:])
 
 
 def _crop(pixels: torch.Tensor, share: tuple[float, float], generator: torch.Generator) -> torch.Tensor:
@@ -73,22 +97,24 @@ def _crop(pixels: torch.Tensor, share: tuple[float, float], generator: torch.Gen
     return pixels[:, top : top + tall, left : left + wide]
 
 
-def _jittered(view: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    brightness, contrast, saturation = (1 + _JITTER * (2 * torch.rand(3, generator=generator) - 1)).tolist()
-    view = (view * brightness).clamp(0, 1)
-    view = (view.mean() + (view - view.mean()) * contrast).clamp(0, 1)
-    grey = (view * _GREY).sum(0, keepdim=True)
-    changed: torch.Tensor = grey + (view - grey) * saturation
+def _jittered(views: torch.Tensor, jitter: torch.Tensor) -> torch.Tensor:
+    """By brightness, contrast and saturation, (views, 3)."""
+    brightness, contrast, saturation = jitter.view(-1, 3, 1, 1, 1).unbind(1)
+    views = (views * brightness).clamp(0, 1)
+    mean = views.mean((1, 2, 3), keepdim=True)
+    views = (mean + (views - mean) * contrast).clamp(0, 1)
+    grey = (views * _GREY).sum(1, keepdim=True)
+    changed: torch.Tensor = grey + (views - grey) * saturation
     return changed.clamp(0, 1)
 
 
-def _blurred(view: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Gaussian, with a standard deviation of 0.1 to 2 pixels, for views of 224 pixels; smaller ones in proportion."""
-    sigma = (0.1 + 1.9 * torch.rand(1, generator=generator).item()) * view.shape[-1] / 224
-    places = torch.arange(view.shape[-1], dtype=torch.float32)
-    weights = torch.exp(-0.5 * ((places[:, None] - places) / sigma) ** 2)
-    weights /= weights.sum(1, keepdim=True)
-    blurred: torch.Tensor = weights @ view @ weights.T
+def _blurred(views: torch.Tensor, sigma: torch.Tensor) -> torch.Tensor:
+    """Gaussian, with standard deviations of 0.1 to 2 pixels, for views of 224 pixels; smaller ones in proportion."""
+    places = torch.arange(views.shape[-1], dtype=torch.float32)
+    scaled = (sigma * views.shape[-1] / 224).view(-1, 1, 1, 1)
+    weights = torch.exp(-0.5 * ((places[:, None] - places) / scaled) ** 2)
+    weights /= weights.sum(-1, keepdim=True)
+    blurred: torch.Tensor = weights @ views @ weights.mT
     return blurred
 
 

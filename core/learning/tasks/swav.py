@@ -75,8 +75,8 @@ class SwavTask:
     def batches(self, samples: Iterable[Picture], size: int, seed: int) -> Iterator[Batch]:
         generator = torch.Generator().manual_seed(seed)
         decoded = (pixels for sample in samples if (pixels := sample.decoded()) is not None)
-        for views in text.chunks((self.crops.views(picture, generator) for picture in decoded), size):
-            large, small = (torch.stack(column) for column in zip(*views, strict=True))
+        for pictures in text.chunks(decoded, size):
+            large, small = self.crops.views(pictures, generator)
             yield {"large": large, "small": small}
 
     def loss(self, model: Any, batch: Batch, epoch: int = 0) -> torch.Tensor:

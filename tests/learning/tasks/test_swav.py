@@ -83,7 +83,7 @@ def test_views_lie_within_the_picture_and_change_its_colours() -> None:
     assert pixels is not None
     generator = torch.Generator().manual_seed(0)
     crops = MultiCrop(large=32, small=8, small_views=1, large_share=(0.14, 1.0), small_share=(0.05, 0.14))
-    large = torch.cat([crops.views(pixels, generator)[0] for _ in range(20)])
+    large = torch.cat([crops.views([pixels], generator)[0][0] for _ in range(20)])
     assert large.isfinite().all()
     spread = large.flatten(2).std(-1)
     assert float(spread.max()) < 1e-5, "a picture of one colour stays one"

@@ -1,0 +1,171 @@
+"""Makes the batches of an order in a process of its own, before they are asked for: computing waits for none of them.
+
+A thread would not do: it and the computing would wait for each other, since Python runs one of them at a time. The
+process is forked, so it shares the libraries that are loaded. It makes a few batches and then waits. It is no pool of
+`concurrent.futures`, which waits for ever if its process is killed while it sends.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import count, islice
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any, NamedTuple
+
+import psutil
+import torch
+
+from core.api.errors import IdlehiveError, WorldError
+from core.learning.order import Order
+from core.learning.tasks.task import Batch
+
+log = logging.getLogger(__name__)
+
+_AHEAD = 2
+"""Batches; more than one, so that a single slow one delays nothing."""
+_SHARED_FROM = 1 << 18
+"""Bytes of a tensor from which on sharing its memory costs less than copying it."""
+
+_Made = dict[str, Any]
+"""A batch on its way: tensors, or arrays that are copied."""
+
+
+class _Key(NamedTuple):
+    epoch: int
+    portion: int
+    number: int
+    """Batches before it in the epoch."""
+
+
+class BatchProcess:
+    """Of one session, whose main thread makes it: with this thread the process ends."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        context = get_context("fork")
+        self._wire, other_end = context.Pipe()
+        process = context.Process(target=_serve, args=(order, other_end, self._wire), daemon=True)
+        process.start()
+        other_end.close()
+        self._process, self._wait_for_end = psutil.Process(process.pid), process.join
+        self._asked = set[_Key]()
+        self._made = dict[_Key, _Made | Exception]()
+        self._arriving = SimpleQueue[tuple[_Key, _Made | Exception] | None]()
+        self._has_begun = Event()
+        Thread(target=self._receive, name="batches", daemon=True).start()
+        self._usual = 0
+        """Batches of the epoch before: the next one begins probably after as many."""
+
+    def batches(self, epoch: int, portion: int) -> Iterator[Batch]:
+        """The same as those of the order. One iterator is in use at a time.
+
+        Raises:
+            WorldError: as the data's samples do, or the process was ended from outside.
+        """
+        usual, self._usual = self._usual, 0
+        for number in count():
+            self._ask(_Key(epoch, portion, number), usual)
+            self._usual = number + 1
+            yield self._answer(_Key(epoch, portion, number))
+
+    def suspend(self) -> None:
+        """Stop at once, in the middle of a batch."""
+        # Before that it is not bound to this process's end.
+        self._has_begun.wait()
+        self._tell(psutil.Process.suspend)
+
+    def resume(self) -> None:
+        self._tell(psutil.Process.resume)
+
+    def close(self) -> None:
+        self._tell(psutil.Process.kill)
+        self._wait_for_end()
+
+    def _tell(self, act: Callable[[psutil.Process], None]) -> None:
+        # Whoever asks for the next batch learns that the process has ended.
+        with suppress(psutil.NoSuchProcess):
+            act(self._process)
+
+    def _ask(self, key: _Key, usual: int) -> None:
+        """For this batch and for the next ones, of which the epoch may have no more."""
+        end = usual if key.number < usual else key.number + 2
+        wanted = [key._replace(number=number) for number in range(key.number, end)]
+        wanted += [_Key(key.epoch + 1, key.portion, number) for number in range(_AHEAD)]
+        self._asked = {asked for asked in self._asked if key <= asked <= wanted[-1]}
+        for each in islice(wanted, 1 + _AHEAD):
+            if each not in self._asked:
+                self._asked.add(each)
+                with suppress(OSError):
+                    self._wire.send(each)
+
+    def _answer(self, key: _Key) -> Batch:
+        while key not in self._made:
+            answer = self._arriving.get()
+            if answer is None:
+                self._arriving.put(None)
+                raise WorldError("data_process_ended")
+            self._made.update([answer] if answer[0] in self._asked else ())
+        self._asked.remove(key)
+        made = self._made.pop(key)
+        self._made = {other: value for other, value in self._made.items() if other in self._asked}
+        if isinstance(made, Exception):
+            raise made
+        return {name: torch.as_tensor(value) for name, value in made.items()}
+
+    def _receive(self) -> None:
+        with suppress(EOFError, OSError):
+            self._wire.recv()
+            self._has_begun.set()
+            while True:
+                self._arriving.put(self._wire.recv())
+        self._has_begun.set()
+        self._arriving.put(None)
+
+
+class _Epochs:
+    """In the process: makes any batch of the present epoch and of the next."""
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._begun = dict[tuple[int, int], tuple[int, Iterator[Batch]]]()
+        """Of epoch and portion: how many batches were made, and the others."""
+
+    def make(self, key: _Key) -> _Made:
+        at = key.epoch, key.portion
+        # Taken out: an iterator that fails has no further batch.
+        made, batches = self._begun.pop(at, (0, iter(())))
+        if not made or made > key.number:
+            made, batches = 0, self._order.batches(*at)
+        batch = next(islice(batches, key.number - made, None))
+        self._begun = dict([*self._begun.items(), (at, (key.number + 1, batches))][-2:])
+        return {name: value if value.nbytes >= _SHARED_FROM else value.numpy() for name, value in batch.items()}
+
+
+def _serve(order: Order, wire: Connection, other_end: Connection) -> None:
+    other_end.close()
+    # As in the workers of torch's DataLoader: a forked process has none of its parent's threads.
+    torch.set_num_threads(1)
+    if "file_descriptor" in torch.multiprocessing.get_all_sharing_strategies():
+        # Shared by name, tensors stay in memory when this process is killed.
+        torch.multiprocessing.set_sharing_strategy("file_descriptor")
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    epochs = _Epochs(order)
+    with suppress(EOFError, OSError):
+        wire.send(None)
+        while True:
+            key = wire.recv()
+            wire.send((key, _made_or_error(epochs, key)))
+
+
+def _made_or_error(epochs: _Epochs, key: _Key) -> _Made | Exception:
+    try:
+        return epochs.make(key)
+    except IdlehiveError as error:
+        return error
+    except Exception as error:  # whatever a sample makes a library do; the trainer's top level reports it
+        log.exception("a batch cannot be made")
+        return error
