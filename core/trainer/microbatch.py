@@ -22,6 +22,9 @@ from core.trainer.microbatch_size import Size
 
 log = logging.getLogger(__name__)
 
+_LATER = 1.3
+"""What later passes take, as a multiple of the one that is measured: memory that is freed leaves gaps."""
+
 
 class Stopped(Exception):
     """A command asks to stop computing; a microbatch was given up in the middle."""
@@ -124,9 +127,9 @@ class Microbatches:
             log.info("start: first samples computed")
         self._flops_per_sample = counted() / piece.count
         if self._room is not None:
-            fits = self._size.fit(piece.count, memory.peak, self._room.bytes()) or self._keep_less()
-            if not fits:
-                raise self._room.exceeded_by(memory.peak)
+            taken = int(_LATER * memory.peak)
+            if not self._size.fit(piece.count, taken, self._room.bytes()) and not self._keep_less():
+                raise self._room.exceeded_by(taken)
         return loss
 
     def _compute(self, piece: Piece, batch: Batch) -> float:

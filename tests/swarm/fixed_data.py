@@ -9,6 +9,7 @@ import torch
 
 from core.api.project.manifest import Averaging, Optimizer, Schedule, Training
 from core.learning.optimizers import optimizer_factory, scheduler_factory
+from core.learning.tasks.crops import MultiCrop
 
 MICROBATCH = 4
 MICROBATCHES = 4
@@ -114,18 +115,49 @@ def _text_to_image() -> torch.nn.Module:
     )
 
 
+def _swav() -> torch.nn.Module:
+    from core.learning.swav_resnet import SwavResNet
+
+    return SwavResNet(
+        SwavResNet.config_class(
+            embedding_size=8,
+            hidden_sizes=[8, 16],
+            depths=[1, 1],
+            layer_type="basic",
+            projection_hidden=16,
+            projection_size=8,
+            prototypes=12,
+        )
+    )
+
+
+def _swav_loss(model: torch.nn.Module, generator: torch.Generator) -> torch.Tensor:
+    """Of random views, which the order of a peer makes from seeds; without a queue, which no peer shares."""
+    from core.api.project.tasks import Swav
+    from core.learning.tasks.swav import Queue, SwavTask
+
+    settings = Swav(large_crop=16, small_crop=8, small_crops=1, freeze_prototypes=2)
+    crops = MultiCrop(16, 8, 1, settings.large_share, settings.small_share)
+    pictures = torch.randint(256, (MICROBATCH, 3, 24, 24), generator=generator, dtype=torch.uint8)
+    large, small = crops.views(list(pictures), generator)
+    return SwavTask(settings, crops, Queue(0)).loss(model, {"large": large, "small": small}, epoch=2)
+
+
 _MODELS: dict[str, Callable[[], torch.nn.Module]] = {
     "masked": partial(_albert, "AlbertForMaskedLM"),
     "sentence_order": partial(_albert, "AlbertForPreTraining"),
     "causal": _causal,
     "documents": _llama,
     "text_to_image": _text_to_image,
+    "swav": _swav,
 }
 
 
 def microbatch_loss(model: torch.nn.Module, epoch: int, index: int, task: str = "masked") -> torch.Tensor:
     """The loss of one microbatch: `index` of MICROBATCHES in `epoch`."""
     generator = torch.Generator().manual_seed(epoch * MICROBATCHES + index)
+    if task == "swav":
+        return _swav_loss(model, generator)
     tokens = torch.randint(VOCABULARY, (MICROBATCH, LENGTH), generator=generator)
     if task == "text_to_image":
         return cast("torch.Tensor", model(captions=tokens[:, :7], codes=tokens[:, 7:]).loss)

@@ -107,8 +107,9 @@ def test_microbatches_stay_within_the_memory_that_the_volunteer_allows() -> None
 
 
 def test_where_one_sample_does_not_fit_its_layers_keep_less() -> None:
-    # A pass takes 12 to 72 MB less than this with layers computed twice, and 17 to 23 MB more without.
-    limited = memory_limited(205 << 20, length=1024)
+    # A pass takes 23 to 74 MB less than this with layers computed twice (58 to 74 the first of them, of which a quarter
+    # is kept free for the later ones), and 11 to 34 MB more without.
+    limited = memory_limited(212 << 20, length=1024)
     assert limited[0]["over"] > 0, "the first one shows how much it takes"
     assert all(one["over"] <= 0 for one in limited[1:])
 

@@ -36,6 +36,16 @@ class Queue:
 
     length: int
     rows: torch.Tensor | None = None
+    _before: torch.Tensor | None = None
+    """Without those that were added last."""
+    _first: torch.Tensor | None = None
+    """The first picture of these."""
+
+    def begin(self, views: torch.Tensor) -> None:
+        """Of a microbatch. If it begins like the last one, that one was given up, perhaps in the backward pass."""
+        if self._first is not None and torch.equal(self._first, views[0]):
+            self.rows = self._before
+        self._before, self._first = self.rows, views[0].clone()
 
     @property
     def full(self) -> bool:
@@ -80,6 +90,8 @@ class SwavTask:
             yield {"large": large, "small": small}
 
     def loss(self, model: Any, batch: Batch, epoch: int = 0) -> torch.Tensor:
+        if self.queue.length:
+            self.queue.begin(batch["large"])
         embeddings = model(**batch)
         loss = self._loss(model, embeddings, epoch, use_queue=epoch >= self.settings.queue_from_epoch)
         if self.queue.length:

@@ -143,6 +143,20 @@ def test_the_queue_is_used_from_its_epoch_when_it_is_full_and_keeps_the_newest(p
     assert late != early
 
 
+def test_the_queue_has_a_microbatch_once_that_is_given_up_and_repeated_in_parts(pictures: list[Picture]) -> None:
+    task, model = task_of(queue_length=20, queue_from_epoch=0)
+    before, batch = islice(task.batches(cycle(pictures), 8, seed=0), 2)
+    losses = [task.loss(model, each).item() for each in (before, batch, batch)]
+    assert losses[1] == losses[2]
+    assert task.queue.rows is not None
+    assert task.queue.rows.shape[1] == 16
+    parts = [{name: value[part] for name, value in batch.items()} for part in (slice(4), slice(4, 8))]
+    for part in parts:
+        task.loss(model, part)
+    wanted = torch.cat([model(**each)[:2] for each in (before, *parts)], 1)
+    assert torch.equal(task.queue.rows, wanted)
+
+
 def test_evaluation_repeats_itself_and_leaves_the_queue_alone(pictures: list[Picture]) -> None:
     task, model = task_of(queue_length=64)
     first = task.evaluate(model, pictures)
@@ -155,6 +169,25 @@ def test_evaluation_repeats_itself_and_leaves_the_queue_alone(pictures: list[Pic
 def test_a_model_has_no_state_besides_its_parameters() -> None:
     _, model = task_of()
     assert list(model.buffers()) == []
+
+
+def test_convolutions_see_pictures_with_the_channels_last_and_parameters_stay_as_peers_exchange_them(
+    pictures: list[Picture],
+) -> None:
+    task, model = task_of()
+    seen = list[bool]()
+
+    def note(_module: torch.nn.Module, given: tuple[torch.Tensor]) -> None:
+        seen.append(given[0].is_contiguous(memory_format=torch.channels_last))
+
+    for module in model.modules():
+        if isinstance(module, torch.nn.Conv2d):
+            module.register_forward_pre_hook(note)
+    task.loss(model, next(task.batches(pictures, 8, seed=0))).backward()
+    assert len(seen) > 4
+    assert all(seen)
+    assert all(parameter.is_contiguous() for parameter in model.parameters())
+    assert all(parameter.grad is None or parameter.grad.is_contiguous() for parameter in model.parameters())
 
 
 def test_a_probe_measures_on_samples_that_it_was_not_fitted_to() -> None:

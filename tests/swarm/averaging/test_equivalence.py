@@ -40,7 +40,7 @@ def largest_difference(one: dict[str, torch.Tensor], other: dict[str, torch.Tens
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["masked", "sentence_order", "causal", "documents", "text_to_image"])
+@pytest.mark.parametrize("task", ["masked", "sentence_order", "causal", "documents", "text_to_image", "swav"])
 @pytest.mark.timeout(240)
 def test_two_peers_make_the_same_steps_as_one_process_with_the_large_batch(
     short_folder: Path, task: str, capsys: pytest.CaptureFixture[str]
