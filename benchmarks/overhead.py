@@ -1,13 +1,13 @@
 """What taking part costs beside the computing itself.
 
-Side by side in one process and one run: microbatches of the practice project with everything the trainer does to them
-(data, loss, `optimizer.step` of a live peer far from its target batch, counters, pace, reports twice a second), and
-through a bare PyTorch loop over the same model, microbatch and threads that even reuses one batch. The two take turns
-in short blocks, so that a noisy machine disturbs both. The second ratio is that of the processor time of the loop's
-thread, which other programs disturb less.
+Side by side in one process and one run: microbatches of a project (the practice project, unless another one is given)
+with everything the trainer does to them (data, loss, `optimizer.step` of a live peer far from its target batch,
+counters, pace, reports twice a second), and through a bare PyTorch loop over the same model, microbatch and threads
+that even reuses one batch. The two take turns in short blocks, so that a noisy machine disturbs both. The second ratio
+is that of the processor time of the loop's thread, which other programs disturb less.
 
-Run it with `.venv/bin/python -m benchmarks.overhead [--samples N]`: of a microbatch; those of the practice project if
-not given.
+Run it with `.venv/bin/python -m benchmarks.overhead [PROJECT_FOLDER] [--samples N]`: samples of a microbatch; those of
+the project if not given.
 """
 
 import argparse
@@ -50,20 +50,22 @@ _NO_LIMITS = Limits()
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    practice = Path(__file__).parent.parent / "resources" / "practice"
+    parser.add_argument("project", type=Path, nargs="?", default=practice, metavar="PROJECT_FOLDER")
     parser.add_argument("--samples", type=int, metavar="N", help="of a microbatch")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
-    project = Path(__file__).parent.parent / "resources" / "practice"
+    project = load(chosen.project / "project.toml")
     with tempfile.TemporaryDirectory(prefix="hive") as folder:
-        manifest = load(project / "project.toml").manifest(Path(folder), ())
+        manifest = project.manifest(Path(folder), ())
         size = chosen.samples or manifest.training.microbatch_size
-        shards = sorted(project.glob("train-*.txt"))
+        shards = [project.path_of(shard) for shard in manifest.data.shards]
         link = Link()
         install(Path(folder), link)
         measured = Measurements(link)
         dht = join_swarm([], Path(folder) / "identity")
         shared, bare = build_model(manifest), build_model(manifest)
-        task = task_for(manifest, shared.config, project / "tokenizer.json")
+        task = task_for(manifest, shared.config, project.path_of(manifest.tokenizer) if manifest.tokenizer else None)
         training = msgspec.structs.replace(manifest.training, target_batch_size=10**9)
         optimizer = make_optimizer(
             dht=dht,
