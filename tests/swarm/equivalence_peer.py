@@ -18,7 +18,7 @@ from core.swarm.errors import RoundFailed
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from tests.fakes.backbone import ScriptedBackbone
-from tests.swarm.fixed_data import MICROBATCH, MICROBATCHES, TRAINING, averaging_of, make_model, microbatch_loss
+from tests.swarm.fixed_data import MICROBATCH, MICROBATCHES, averaging_of, make_model, microbatch_loss, training_of
 
 DEADLINE = 120.0
 
@@ -39,7 +39,7 @@ def main() -> None:
         dht=dht,
         run_id="equivalence",
         parameters=model.parameters(),
-        training=TRAINING,
+        training=training_of(sys.argv[5]),
         averaging=averaging_of(sys.argv[5]),
         backbone=ScriptedBackbone(),
         extrapolate=False,
