@@ -86,12 +86,6 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
         numbers = tuple(metadata["optimizer_metadata"])
         return Layout(layout_of(tensors), len(self.main_parameters), numbers, self.optimizer.state_dict(), rates)
 
-    def load_state_from_peers(self, *args: Any, **options: Any) -> None:
-        """See `StateTransfer`. hivemind moves the schedule only forward."""
-        super().load_state_from_peers(*args, **options)
-        if self.state_was_loaded:
-            self.scheduler.last_epoch, self.scheduler._step_count = self.local_epoch, self.local_epoch + 1
-
     def adopt(self, state: State, as_epoch: int | None = None) -> None:
         """Take over a state kept on disk, of any epoch, with the same checks as one that a peer sends; `as_epoch`: as
         that of a later epoch.
@@ -103,7 +97,10 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
         layout, epoch = self.layout(), check_epoch(metadata["epoch"], 0, metadata["epoch"])
         check_tensors(tensors, layout.tensors)
         check_numbers(metadata["optimizer_metadata"], epoch, layout)
+        # hivemind takes over no state that is older than its own, and moves the schedule only forward.
+        self.local_epoch = min(self.local_epoch, epoch)
         self.load_state_from_peers(offered=state)
+        self.scheduler.last_epoch, self.scheduler._step_count = epoch, epoch + 1
         if as_epoch is not None:
             self.local_epoch, self.updates = as_epoch, extended(self.updates, as_epoch, [os.urandom(8)])
             self._update_scheduler()

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 
 import msgspec
 from hivemind import DHT
@@ -11,14 +11,7 @@ from hivemind.utils import get_dht_time
 from pydantic.v1 import BaseModel, conbytes
 
 from core.swarm.dht.records import own_subkey, read_records
-from core.swarm.state.update_chain import (
-    CanonicalFork,
-    ChainedUpdate,
-    ReportedChain,
-    UpdateChain,
-    canonical_fork_of,
-    remembered,
-)
+from core.swarm.state.update_chain import CanonicalFork, ReportedChain, UpdateChain, canonical_fork_of
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +50,6 @@ class ForkDetector(threading.Thread):
         self._own_subkey = own_subkey(dht.peer_id)
         dht.add_validators([SchemaValidator(_Schema, prefix=run_id)])
         self._updates: UpdateChain = ()
-        self._history: tuple[ChainedUpdate, ...] = ()
         self.canonical_fork: CanonicalFork | None = None
         """The fork to change over to; None if this peer is on the run's. Set it to None if its state cannot be had:
         the next update shows again where the run is."""
@@ -65,7 +57,6 @@ class ForkDetector(threading.Thread):
 
     def publish(self, updates: UpdateChain) -> None:
         """To be called after an update, or when a state was taken over. Does not block."""
-        self._history = remembered(self._history, updates)
         self._updates, self.canonical_fork = updates, None
         self._changed.set()
 
@@ -80,9 +71,9 @@ class ForkDetector(threading.Thread):
             if not self._updates or self._stopped:
                 continue
             try:
-                updates, history = self._updates, self._history
+                updates = self._updates
                 self._put(updates)
-                fork = self._find(history) if has_changed and self._is_one_group() else None
+                fork = self._find(updates) if has_changed and self._is_one_group() else None
             except Exception:  # top level of the thread: the DHT may be ending, and training goes on without detection
                 log.exception("the other peers' updates cannot be read")
                 continue
@@ -90,9 +81,9 @@ class ForkDetector(threading.Thread):
                 log.warning("the run forked at epoch %d, with %d peers", fork.first.epoch, fork.first.group_size)
                 self.canonical_fork = fork
 
-    def _find(self, history: Sequence[ChainedUpdate]) -> CanonicalFork | None:
+    def _find(self, updates: UpdateChain) -> CanonicalFork | None:
         is_backbone = self._dht.peer_id.to_bytes() in self._backbones
-        return canonical_fork_of(history, self._others(), self._backbones, is_backbone=is_backbone)
+        return canonical_fork_of(updates, self._others(), self._backbones, is_backbone=is_backbone)
 
     def _put(self, updates: UpdateChain) -> None:
         record = msgspec.msgpack.encode(ReportedChain(self._dht.peer_id.to_bytes(), updates, self._shares_state))

@@ -101,7 +101,7 @@ class StateTransfer(StateGiving):
         """A checked state: `offered`, or the first good one that a donor gives. hivemind's state averager applies it.
 
         Parameters:
-            oldest: epoch below which a state is of no use, besides those before the present one of the same fork.
+            oldest: epoch below which a state is of no use, besides those before the present one.
             known_epoch: that the run is at; None if it is known from the donors alone. One far ahead is not believed.
             stop: whether none is wanted any more, asked again and again; a download is then dropped.
             canonical_fork: the fork that the state has to be on, and who is on it.
@@ -109,15 +109,11 @@ class StateTransfer(StateGiving):
         self.state_was_loaded = False
         loaded = offered
         if offered is None:
-            # The run's fork may be behind that of this peer.
-            least = oldest if canonical_fork is not None else max(self.local_epoch, oldest)
-            requests = self._requests(least, known_epoch, canonical_fork)
+            requests = self._requests(max(self.local_epoch, oldest), known_epoch, canonical_fork)
             loaded = self.first_good(requests, self._checked, stop)
         self.state_was_loaded = loaded is not None
         if loaded is not None:
             self.updates = chain_of(loaded[0].get("updates"))
-            # hivemind takes over no state that is older than its own.
-            self.local_epoch = min(self.local_epoch, loaded[0]["epoch"])
         return loaded
 
     def _requests(

@@ -15,10 +15,7 @@ import msgspec
 from msgspec import Meta
 
 LENGTH = 8
-"""Updates that a peer tells. A fork is judged after one or two."""
-_REMEMBERED = 4096
-"""That it knows of itself: two forks at different speeds are soon so far apart that what both tell has no epoch in
-common, and would go on beside each other for good."""
+"""Updates that a peer remembers. A fork is judged after one or two."""
 _DIGEST_SIZE = 8
 """Bytes: enough that two updates never share a digest by chance."""
 
@@ -66,12 +63,6 @@ def extended(chain: UpdateChain, epoch: int, nonces: Iterable[bytes]) -> UpdateC
     return (*chain, ChainedUpdate(epoch, len(numbers), made.hexdigest()))[-LENGTH:]
 
 
-def remembered(history: Sequence[ChainedUpdate], chain: UpdateChain) -> tuple[ChainedUpdate, ...]:
-    """A peer's updates after it has come to `chain`: all that led there, if its history did."""
-    known = next((at for at, update in enumerate(chain) if history and update == history[-1]), None)
-    return (*history, *chain[known + 1 :])[-_REMEMBERED:] if known is not None else tuple(chain)
-
-
 def chain_of(sent: object) -> UpdateChain:
     """A chain as a stranger sends it; empty if it is malformed."""
     try:
@@ -88,13 +79,9 @@ def is_continuation(updates: UpdateChain, own: UpdateChain) -> bool:
 
 
 def canonical_fork_of(
-    own: Sequence[ChainedUpdate],
-    reported: Sequence[ReportedChain],
-    backbones: Collection[bytes] = (),
-    *,
-    is_backbone: bool = False,
+    own: UpdateChain, reported: Sequence[ReportedChain], backbones: Collection[bytes] = (), *, is_backbone: bool = False
 ) -> CanonicalFork | None:
-    """The fork that this peer should change over to; None if its own, by all updates that it remembers, is the run's.
+    """The fork that this peer should change over to; None if its own is the run's.
 
     Forks are compared by their first updates. The newest update of a chain does not count yet: its group may not have
     published it. A fork counts only if at least half of the group that began it is on it; then that of a backbone is
@@ -107,23 +94,20 @@ def canonical_fork_of(
         if forked is None:
             continue
         mine, theirs = forked
-        on_theirs = [peer for peer in reported if theirs in peer.updates]
-        since = {update for update in own if update.epoch >= mine.epoch}
-        on_mine = [peer for peer in reported if not since.isdisjoint(peer.updates)]
-        rank = _rank(theirs, on_theirs, backbones)
-        donors = frozenset(peer.peer for peer in on_theirs if peer.shares_state)
+        rank = _rank(theirs, reported, backbones)
+        # This peer is on its own fork, whether or not its record has arrived among the others.
+        donors = frozenset(peer.peer for peer in reported if peer.shares_state and theirs in peer.updates)
         if (
             donors
             and rank[0]
-            # This peer is on its own fork, whether or not its record has arrived among the others.
-            and rank > _rank(mine, on_mine, backbones, own=True, vouches=is_backbone)
+            and rank > _rank(mine, reported, backbones, own=True, vouches=is_backbone)
             and (best_rank is None or rank > best_rank)
         ):
             best, best_rank = CanonicalFork(theirs, donors), rank
     return best
 
 
-def _first_difference(own: Sequence[ChainedUpdate], other: UpdateChain) -> tuple[ChainedUpdate, ChainedUpdate] | None:
+def _first_difference(own: UpdateChain, other: UpdateChain) -> tuple[ChainedUpdate, ChainedUpdate] | None:
     """The earliest updates of the same epoch that differ."""
     mine = {update.epoch: update for update in own[:-1]}
     pairs = ((mine[update.epoch], update) for update in other[:-1] if update.epoch in mine)
@@ -132,11 +116,12 @@ def _first_difference(own: Sequence[ChainedUpdate], other: UpdateChain) -> tuple
 
 def _rank(
     update: ChainedUpdate,
-    backers: Sequence[ReportedChain],
+    reported: Sequence[ReportedChain],
     backbones: Collection[bytes],
     *,
     own: bool = False,
     vouches: bool = False,
 ) -> tuple[bool, bool, int, str]:
-    has_backbone = vouches or any(peer.peer in backbones for peer in backers)
+    backers = [peer.peer for peer in reported if update in peer.updates]
+    has_backbone = vouches or any(peer in backbones for peer in backers)
     return 2 * (len(backers) + own) >= update.group_size, has_backbone, update.group_size, update.digest

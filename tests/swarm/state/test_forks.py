@@ -12,12 +12,11 @@ from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.averaging.state_averager import CheckedStateAverager
 from core.swarm.build import make_optimizer
 from core.swarm.state.fork_detection import ForkDetector
-from core.swarm.state.update_chain import LENGTH, UpdateChain, extended
+from core.swarm.state.update_chain import UpdateChain, extended
 from core.swarm.traffic.link import Link
 from tests.fakes.backbone import ScriptedBackbone
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, run_swarm, train
-from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -89,28 +88,6 @@ def test_a_peer_alone_on_its_fork_takes_over_the_state_of_the_run(
     assert volunteer.local_epoch == EPOCH
     assert digest(volunteer.state_averager) == digest(run[0])
     assert sum(donor.states_given for donor in run) == 1
-
-
-def test_a_peer_that_is_far_ahead_alone_goes_back_to_the_run(
-    run: list[CheckedStateAverager], volunteer: CollaborativeOptimizer
-) -> None:
-    """So far that what both publish has no epoch in common."""
-    resume_on(chain(1), volunteer)
-    averager = volunteer.state_averager
-    for number in range(2 * LENGTH):
-        averager.nonces = (bytes([number]),)
-        train(averager, 1)
-        volunteer.run_state.publish_update()
-    wait_for(lambda: volunteer.run_state.has_forked, 30.0)
-    volunteer.follow()
-    assert averager.updates == run[0].updates
-    assert volunteer.local_epoch == EPOCH
-    assert digest(averager) == digest(run[0])
-    rate = averager.optimizer.param_groups[0]["lr"]
-    train(averager, 1)
-    train(run[0], 1)
-    assert averager.optimizer.param_groups[0]["lr"] == run[0].optimizer.param_groups[0]["lr"] != rate
-    assert digest(averager) == digest(run[0]), "the next update is that of the run"
 
 
 def test_a_peer_on_the_fork_of_the_run_fetches_nothing(

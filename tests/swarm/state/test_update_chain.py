@@ -12,7 +12,6 @@ from core.swarm.state.update_chain import (
     canonical_fork_of,
     chain_of,
     extended,
-    remembered,
 )
 
 
@@ -118,40 +117,6 @@ def test_a_fork_whose_peers_give_no_state_away_is_not_changed_over_to() -> None:
 def test_chains_without_a_common_epoch_are_not_compared() -> None:
     run = chain(LENGTH * 2)
     assert canonical_fork_of(chain(3), reported(run, run)) is None
-
-
-def history(epochs: int, group: int, start: UpdateChain) -> tuple[ChainedUpdate, ...]:
-    """All updates of a peer that has made so many since `start`."""
-    made = remembered((), start)
-    for _ in range(epochs):
-        start = chain(1, group, start)
-        made = remembered(made, start)
-    return made
-
-
-def test_the_fork_of_a_backbone_is_changed_over_to_from_far_ahead_of_it() -> None:
-    common = chain(3)
-    fast, slow = history(5 * LENGTH, 2, common), chain(LENGTH, 2, common)
-    everybody, backbone = reported(fast[-LENGTH:], fast[-LENGTH:], slow, slow), bytes([3])
-    for number in range(2):
-        fork = canonical_fork_of(fast, others(everybody, number), [backbone])
-        assert fork is not None
-        assert fork.first == slow[0]
-        assert fork.donors == {b"\2", b"\3"}
-
-
-def test_who_is_far_ahead_with_the_larger_group_stays() -> None:
-    common = chain(3)
-    fast, slow = history(5 * LENGTH, 5, common), chain(LENGTH, 2, common)
-    everybody = reported(*[fast[-LENGTH:]] * 5, slow, slow)
-    assert all(canonical_fork_of(fast, others(everybody, number)) is None for number in range(5))
-
-
-def test_who_takes_over_another_state_remembers_how_that_came_to_be() -> None:
-    own, other = history(2 * LENGTH, 2, chain(1)), chain(LENGTH + 2)
-    assert remembered(own, other) == other
-    assert remembered(own, own[-3:]) == own
-    assert remembered(own, chain(2, 2, own[-LENGTH:]))[: len(own)] == own
 
 
 def test_a_malformed_chain_counts_as_empty() -> None:
