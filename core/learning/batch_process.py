@@ -9,7 +9,8 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import count, islice
+from enum import Enum
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -27,11 +28,14 @@ log = logging.getLogger(__name__)
 
 _AHEAD = 2
 """Batches; more than one, so that a single slow one delays nothing."""
-_SHARED_FROM = 1 << 18
-"""Bytes of a tensor from which on sharing its memory costs less than copying it."""
-
 _Made = dict[str, Any]
-"""A batch on its way: tensors, or arrays that are copied."""
+"""A batch as NumPy's arrays. They are copied through the pipe: shared memory has a name, stays if the process is killed
+before it takes that away, and is small in containers (64 MB)."""
+
+
+class _Signal(Enum):
+    WAKE = "whoever waits for a batch checks whether it is still wanted"
+    END = "no batch will come"
 
 
 class _Key(NamedTuple):
@@ -42,10 +46,14 @@ class _Key(NamedTuple):
 
 
 class BatchProcess:
-    """Of one session, whose main thread makes it: with this thread the process ends."""
+    """Of one session, whose main thread makes it: with this thread the process ends.
 
-    def __init__(self, order: Order) -> None:
-        self.order = order
+    Parameters:
+        check: called before a batch is awaited and after each `suspend`; what it raises ends the waiting.
+    """
+
+    def __init__(self, order: Order, check: Callable[[], None] = lambda: None) -> None:
+        self.order, self._check = order, check
         context = get_context("fork")
         self._wire, other_end = context.Pipe()
         process = context.Process(target=_serve, args=(order, other_end, self._wire), daemon=True)
@@ -54,7 +62,7 @@ class BatchProcess:
         self._process, self._wait_for_end = psutil.Process(process.pid), process.join
         self._asked = set[_Key]()
         self._made = dict[_Key, _Made | Exception]()
-        self._arriving = SimpleQueue[tuple[_Key, _Made | Exception] | None]()
+        self._arriving = SimpleQueue[tuple[_Key, _Made | Exception] | _Signal]()
         self._has_begun = Event()
         Thread(target=self._receive, name="batches", daemon=True).start()
         self._usual = 0
@@ -64,19 +72,25 @@ class BatchProcess:
         """The same as those of the order. One iterator is in use at a time.
 
         Raises:
-            WorldError: as the data's samples do, or the process was ended from outside.
+            WorldError: as the data's samples do, or the process has ended.
+            Exception: what `check` raises; the next call waits for the same batch.
         """
         usual, self._usual = self._usual, 0
-        for number in count():
-            self._ask(_Key(epoch, portion, number), usual)
-            self._usual = number + 1
-            yield self._answer(_Key(epoch, portion, number))
+        return _Batches(self, epoch, portion, usual)
+
+    def get(self, key: _Key, usual: int) -> Batch:
+        """One batch, of an epoch that probably has so many. Raises as the iterator of `batches` does."""
+        self._ask(key, usual)
+        batch = self._answer(key)
+        self._usual = key.number + 1
+        return batch
 
     def suspend(self) -> None:
-        """Stop at once, in the middle of a batch."""
+        """Stop at once, in the middle of a batch. May be called on another thread than the others."""
         # Before that it is not bound to this process's end.
         self._has_begun.wait()
         self._tell(psutil.Process.suspend)
+        self._arriving.put(_Signal.WAKE)
 
     def resume(self) -> None:
         self._tell(psutil.Process.resume)
@@ -104,11 +118,13 @@ class BatchProcess:
 
     def _answer(self, key: _Key) -> Batch:
         while key not in self._made:
+            self._check()
             answer = self._arriving.get()
-            if answer is None:
-                self._arriving.put(None)
+            if answer is _Signal.END:
+                self._arriving.put(answer)
                 raise WorldError("data_process_ended")
-            self._made.update([answer] if answer[0] in self._asked else ())
+            if not isinstance(answer, _Signal):
+                self._made.update([answer] if answer[0] in self._asked else ())
         self._asked.remove(key)
         made = self._made.pop(key)
         self._made = {other: value for other, value in self._made.items() if other in self._asked}
@@ -117,13 +133,30 @@ class BatchProcess:
         return {name: torch.as_tensor(value) for name, value in made.items()}
 
     def _receive(self) -> None:
-        with suppress(EOFError, OSError):
+        try:
             self._wire.recv()
             self._has_begun.set()
             while True:
                 self._arriving.put(self._wire.recv())
-        self._has_begun.set()
-        self._arriving.put(None)
+        except (EOFError, OSError):
+            pass
+        except Exception:  # such as an error of a library that cannot be unpickled
+            log.exception("a batch cannot be received")
+        finally:
+            self._has_begun.set()
+            self._arriving.put(_Signal.END)
+
+
+class _Batches(Iterator[Batch]):
+    """No generator: that would be finished by the first error."""
+
+    def __init__(self, process: BatchProcess, epoch: int, portion: int, usual: int) -> None:
+        self._process, self._next, self._usual = process, _Key(epoch, portion, 0), usual
+
+    def __next__(self) -> Batch:
+        batch = self._process.get(self._next, self._usual)
+        self._next = self._next._replace(number=self._next.number + 1)
+        return batch
 
 
 class _Epochs:
@@ -142,16 +175,13 @@ class _Epochs:
             made, batches = 0, self._order.batches(*at)
         batch = next(islice(batches, key.number - made, None))
         self._begun = dict([*self._begun.items(), (at, (key.number + 1, batches))][-2:])
-        return {name: value if value.nbytes >= _SHARED_FROM else value.numpy() for name, value in batch.items()}
+        return {name: value.numpy() for name, value in batch.items()}
 
 
 def _serve(order: Order, wire: Connection, other_end: Connection) -> None:
     other_end.close()
     # As in the workers of torch's DataLoader: a forked process has none of its parent's threads.
     torch.set_num_threads(1)
-    if "file_descriptor" in torch.multiprocessing.get_all_sharing_strategies():
-        # Shared by name, tensors stay in memory when this process is killed.
-        torch.multiprocessing.set_sharing_strategy("file_descriptor")
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     epochs = _Epochs(order)
     with suppress(EOFError, OSError):

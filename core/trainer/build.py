@@ -42,7 +42,7 @@ from core.trainer.machine.contention import Contention
 from core.trainer.machine.device import reader_of
 from core.trainer.machine.memory_guard import Room
 from core.trainer.machine.throttle import Throttle
-from core.trainer.microbatch import Microbatches
+from core.trainer.microbatch import Microbatches, stop_if
 from core.trainer.peer_validation import NoPeerValidation, PeerValidation
 from core.trainer.preparation import Prepared, Process, prepare
 from core.trainer.reporter import Reporter
@@ -96,12 +96,14 @@ def _join(process: Process, prepared: Prepared, opened: ExitStack) -> Session:
     optimizer = _optimizer(process, prepared, peer, on_update)
     opened.callback(optimizer.shutdown)
     log.info("start: averagers running")
-    _forward_commands(process, optimizer)
     _tell_of_foreign_states(optimizer, process.reporter)
     liveness = Liveness(processes_of(peer.dht, optimizer), partial(_end_process, process.control, process.reporter))
     opened.callback(liveness.stop)
-    batch_process = BatchProcess(_order(prepared, process.start, peer.dht))
+    batch_process = BatchProcess(
+        _order(prepared, process.start, peer.dht), partial(stop_if, lambda: process.control.interrupted)
+    )
     opened.callback(batch_process.close)
+    _forward_commands(process, optimizer, batch_process)
     session = _session(process, prepared, peer, optimizer, liveness, batch_process=batch_process)
     return session
 
@@ -147,14 +149,19 @@ def _optimizer(
     )
 
 
-def _forward_commands(process: Process, optimizer: CollaborativeOptimizer) -> None:
-    """Pass on at once what a round must not wait for."""
+def _forward_commands(process: Process, optimizer: CollaborativeOptimizer, batch_process: BatchProcess) -> None:
+    """Pass on at once what a round, or a batch that is being made, must not wait for."""
 
     def on_settings(settings: SessionSettings) -> None:
         process.link.apply(settings.limits)
         optimizer.run_state.limit_transfer(settings.limits)
 
-    process.control.on_settings, process.control.on_interruption = on_settings, optimizer.interrupt
+    def on_interruption() -> None:
+        optimizer.interrupt()
+        batch_process.suspend()
+
+    process.control.on_settings, process.control.on_interruption = on_settings, on_interruption
+    process.control.on_resume = batch_process.resume
 
 
 def _tell_of_foreign_states(optimizer: CollaborativeOptimizer, reporter: Reporter) -> None:
@@ -185,7 +192,6 @@ def _session(
     microbatches = _microbatches(process, prepared, batch_process)
     return Session(
         optimizer=optimizer,
-        batch_process=batch_process,
         microbatches=microbatches,
         peer_validation=peer_validation_of(
             optimizer,

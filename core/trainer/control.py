@@ -32,6 +32,8 @@ class Control:
         self.settings = settings
         self.on_interruption: Callable[[], None] = lambda: None
         """Called on the reading thread, even while the loop waits for something."""
+        self.on_resume: Callable[[], None] = lambda: None
+        """Called on the reading thread."""
         self.on_settings: Callable[[SessionSettings], None] = lambda _settings: None
         self._held = threading.Event()
         self._changed = threading.Condition()
@@ -90,5 +92,4 @@ class Control:
                 with self._changed:
                     self._held.set() if isinstance(command, Hold) else self._held.clear()
                     self._changed.notify_all()
-                if self.held:
-                    self.on_interruption()
+                self.on_interruption() if self.held else self.on_resume()

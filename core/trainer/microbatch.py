@@ -71,7 +71,7 @@ class Microbatches:
         room: Room | None = None,
     ) -> None:
         self._order, self._model, self._device, self._room = order, model, device, room
-        check_at_layers(model, partial(_stop_if, is_unwanted))
+        check_at_layers(model, partial(stop_if, is_unwanted))
         self._samples = Samples(order, portion, batches)
         self._size = Size(order.size, order.task.least_samples, has_limit=room is not None)
         self._is_half = half_precision is not None
@@ -160,6 +160,6 @@ class Microbatches:
             torch.cuda.empty_cache()
 
 
-def _stop_if(is_unwanted: Callable[[], bool]) -> None:
+def stop_if(is_unwanted: Callable[[], bool]) -> None:
     if is_unwanted():
         raise Stopped

@@ -13,7 +13,6 @@ import torch
 from core.api.errors import WorldError
 from core.api.session import EpochDone
 from core.api.session_settings import SessionSettings
-from core.learning.batch_process import BatchProcess
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.contributions import Publisher, Round
@@ -42,7 +41,6 @@ class Session:
     """A peer of its run, with all its parts. Not reusable, because hivemind's processes end with it."""
 
     optimizer: CollaborativeOptimizer
-    batch_process: BatchProcess
     microbatches: Microbatches
     peer_validation: PeerValidation | NoPeerValidation
     state_sync: StateSync
@@ -169,7 +167,6 @@ class Session:
         self._start_counting()
 
     def _hold(self) -> None:
-        self.batch_process.suspend()
         self.measurements.counters.end(time.monotonic())
         self.status.enter("holding")
         self.optimizer.hold()
@@ -177,7 +174,6 @@ class Session:
         while self.control.wait_while_held(_HELD_PERIOD):
             self.optimizer.give_up_rounds()
         if not self.control.leaving.is_set():
-            self.batch_process.resume()
             self.optimizer.resume()
             self.status.enter("contributing")
             self._start_counting()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import psutil
@@ -22,6 +23,7 @@ from core.learning.model import build_model
 from core.learning.order import Order, Samples
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Batch
+from core.trainer.microbatch import Stopped
 from tests.end_to_end.machine import ROOT
 from tests.waiting import wait_for
 
@@ -171,6 +173,60 @@ def test_a_suspended_process_computes_nothing_and_can_be_ended(tmp_path: Path) -
         wait_for(lambda: used() > before + 0.05, 20.0, "it goes on")
         process.suspend()
     assert not child.is_running()
+
+
+def test_waiting_for_a_batch_ends_with_a_pause_and_the_batch_comes_after_it(tmp_path: Path) -> None:
+    may_go_on, is_held = tmp_path / "goes-on", Event()
+
+    class Slow(Counted):
+        def batches(self, samples: tuple[int, int], _size: int, seed: int) -> Iterator[Batch]:
+            for batch in super().batches(samples, _size, seed):
+                while not may_go_on.exists():
+                    pass
+                yield batch
+
+    def check() -> None:
+        if is_held.is_set():
+            raise Stopped
+
+    task = Slow(tmp_path / "notes")
+    with closing(BatchProcess(numbered(task), check)) as process:
+        samples = Samples(numbered(task), batches=process.batches)
+
+        def hold() -> None:
+            wait_for(lambda: "0:0" in task.made, 20.0, "the first batch is being made")
+            is_held.set()
+            process.suspend()
+
+        pausing = Thread(target=hold)
+        (tmp_path / "notes").touch()
+        pausing.start()
+        with pytest.raises(Stopped):
+            samples.take(0, 1)
+        pausing.join()
+        with pytest.raises(Stopped):
+            samples.take(0, 1)
+        is_held.clear()
+        may_go_on.touch()
+        process.resume()
+        assert [int(samples.take(0, 1)[1]["x"]) for _ in range(3)] == [0, 1, 2]
+
+
+class Unreadable(Exception):
+    """As that of some libraries: what it was made of is not in its arguments."""
+
+    def __init__(self, path: str, line: int) -> None:
+        super().__init__(f"{path}:{line}")
+
+
+def test_what_cannot_be_received_is_an_end_and_not_endless_waiting(tmp_path: Path) -> None:
+    class Broken(Counted):
+        def batches(self, samples: tuple[int, int], _size: int, seed: int) -> Iterator[Batch]:
+            raise Unreadable("shard", 1)
+
+    order = numbered(Broken(tmp_path / "notes"))
+    with closing(BatchProcess(order)) as process, pytest.raises(WorldError, match="data_process_ended"):
+        Samples(order, batches=process.batches).take(0, 1)
 
 
 def test_the_process_ends_with_its_parent_even_while_it_is_suspended() -> None:

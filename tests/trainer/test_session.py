@@ -29,22 +29,6 @@ def test_a_pause_gives_back_the_memory_that_a_microbatch_took(
     given_back.assert_called_once()
 
 
-def test_a_pause_stops_the_process_that_makes_batches_until_the_session_goes_on(session: Session) -> None:
-    parts: Any = session
-    parts.control.leaving.is_set.return_value = False
-    stopped_while_held = list[bool]()
-
-    def wait(_seconds: float) -> bool:
-        calls = [call[0] for call in parts.batch_process.method_calls]
-        stopped_while_held.append(calls == ["suspend"])
-        return len(stopped_while_held) < 3
-
-    parts.control.wait_while_held.side_effect = wait
-    session._hold()
-    assert stopped_while_held == [True] * 3
-    assert [call[0] for call in parts.batch_process.method_calls] == ["suspend", "resume"]
-
-
 def test_a_microbatch_that_was_given_up_counts_nowhere(session: Session) -> None:
     parts: Any = session
     parts.control.held = False

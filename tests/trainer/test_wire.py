@@ -79,6 +79,14 @@ def test_leave_ends_a_hold_and_interrupts_what_the_loop_waits_for(engine: Engine
     assert control.leaving.is_set()
 
 
+def test_what_a_short_pause_stopped_goes_on_though_the_loop_saw_no_pause(engine: Engine, control: Control) -> None:
+    calls = list[str]()
+    control.on_interruption, control.on_resume = lambda: calls.append("stop"), lambda: calls.append("go on")
+    for command in (Hold(), Resume(), Hold(), Resume()):
+        engine.say(command)
+    wait_for(lambda: calls == ["stop", "go on"] * 2)
+
+
 def test_settings_apply_without_a_restart(engine: Engine, control: Control) -> None:
     engine.say(ApplySettings(SessionSettings(display_name="Ada")))
     wait_for(lambda: control.settings.display_name == "Ada")

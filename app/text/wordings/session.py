@@ -56,7 +56,7 @@ WORDINGS = {
     "dht_ended": N_("The session's table of peers was ended from outside."),
     "gradient_averager_ended": N_("The session's gradient averager was ended from outside."),
     "state_averager_ended": N_("The session's state averager was ended from outside."),
-    "data_process_ended": N_("The session's process that prepares data was ended from outside."),
+    "data_process_ended": N_("The session's process that prepares data ended unexpectedly."),
     "daemon_ended": N_("The session's peer-to-peer daemon was ended from outside."),
     "backbone_not_serving": N_("The practice project's backbone ended before it could serve."),
     "backbone_ended": N_("The practice project's backbone ended unexpectedly."),

@@ -4,7 +4,7 @@ All choices come from the generator that is passed in, so a seed repeats a view.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -29,14 +29,18 @@ class MultiCrop:
     """Least and most of the picture's area."""
     small_share: tuple[float, float]
 
-    def views(self, pictures: Sequence[torch.Tensor], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """(pictures, 2, 3, large, large) and (pictures, small views, 3, small, small), of bytes (3, height, width)."""
-        large, small = _Views(self.large, self.large_share), _Views(self.small, self.small_share)
+    def views(self, pictures: Iterable[torch.Tensor], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+        """(pictures, 2, 3, large, large) and (pictures, small views, 3, small, small), of bytes (3, height, width).
+
+        Each picture is let go before the next one is taken: photographs take far more memory than their views.
+        """
+        large, small, count = _Views(self.large, self.large_share), _Views(self.small, self.small_share), 0
         for picture in pictures:
-            pixels = picture.float() / 255
+            pixels, count = picture.float() / 255, count + 1
             for views in [large] * 2 + [small] * self.small_views:
                 views.add(pixels, generator)
-        return large.of(len(pictures)), small.of(len(pictures))
+            del picture, pixels
+        return large.of(count), small.of(count)
 
     def plain(self, picture: torch.Tensor) -> torch.Tensor:
         """The picture's largest square in its middle, (3, large, large): no random choice."""

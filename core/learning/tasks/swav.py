@@ -85,8 +85,10 @@ class SwavTask:
     def batches(self, samples: Iterable[Picture], size: int, seed: int) -> Iterator[Batch]:
         generator = torch.Generator().manual_seed(seed)
         decoded = (pixels for sample in samples if (pixels := sample.decoded()) is not None)
-        for pictures in text.chunks(decoded, size):
-            large, small = self.crops.views(pictures, generator)
+        while True:
+            large, small = self.crops.views(islice(decoded, size), generator)
+            if not len(large):
+                return
             yield {"large": large, "small": small}
 
     def loss(self, model: Any, batch: Batch, epoch: int = 0) -> torch.Tensor:

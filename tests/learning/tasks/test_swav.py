@@ -2,6 +2,7 @@
 
 import io
 import runpy
+import weakref
 from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
@@ -88,6 +89,24 @@ def test_views_lie_within_the_picture_and_change_its_colours() -> None:
     spread = large.flatten(2).std(-1)
     assert float(spread.max()) < 1e-5, "a picture of one colour stays one"
     assert len({tuple(view[:, 0, 0].tolist()) for view in large}) > 10
+
+
+def test_one_picture_at_a_time_is_held_in_full_size() -> None:
+    crops = MultiCrop(large=8, small=4, small_views=1, large_share=(0.14, 1.0), small_share=(0.05, 0.14))
+    held = list[int]()
+
+    def photographs() -> Iterator[torch.Tensor]:
+        others = list[weakref.ref[torch.Tensor]]()
+        for _ in range(4):
+            held.append(sum(other() is not None for other in others))
+            photograph = torch.zeros(3, 40, 40, dtype=torch.uint8)
+            others.append(weakref.ref(photograph))
+            yield photograph
+            del photograph
+
+    large, _ = crops.views(photographs(), torch.Generator().manual_seed(0))
+    assert len(large) == 4
+    assert held == [0] * 4
 
 
 def test_pictures_that_cannot_be_decoded_are_left_out(pictures: list[Picture]) -> None:
