@@ -100,7 +100,8 @@ class WindowApp(QObject):
         self._focus_ring = FocusRing(application)
         self._compact: CompactWindow | None = None
         self._instance = instance
-        self._runtime_asked = False
+        self._engine_asked: int | None = None
+        """Process id of the engine that was asked for the compute runtime."""
         self.restarts = False
         """After the end of `run`: the files of Idlehive were replaced."""
         self._connect()
@@ -152,10 +153,13 @@ class WindowApp(QObject):
         self.quit_dialog.done.connect(lambda: self._application.exit(0))
 
     def _install_runtime(self, snapshot: Snapshot) -> None:
-        """Once, at the first start of a package; afterwards the engine and the volunteer decide."""
-        if self._runtime_asked:
+        """At the first start of a package; afterwards the engine and the volunteer decide.
+
+        Each engine is asked once: one that gives way to another engine takes the request with it.
+        """
+        if self._engine_asked == snapshot.engine_pid:
             return
-        self._runtime_asked = True
+        self._engine_asked = snapshot.engine_pid
         found = snapshot.compute
         if not (found.ready or found.step or found.removed):
             self.link.ask(InstallRuntime())

@@ -14,9 +14,10 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
+from core.api.installation.compute_runtime import ComputeRuntime, InstallRuntime
 from core.api.message import Message
 from core.api.project.projects import GetCurve
-from core.api.protocol import Event, Quit, Subscribe
+from core.api.protocol import Event, GetSnapshot, Quit, Subscribe
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
@@ -84,6 +85,20 @@ def test_a_signal_takes_an_idle_engine_along(start: Start, engine: ScriptedEngin
     process.send_signal(signal.SIGTERM)
     assert process.wait(10) == 0
     engine.wait_for(Quit)
+
+
+def test_each_engine_is_asked_once_for_a_missing_compute_runtime(start: Start, engine: ScriptedEngine) -> None:
+    missing = replace(IDLE, engine_pid=1, compute=ComputeRuntime())
+    engine.show(missing)
+    start()
+    engine.wait_for(InstallRuntime, seconds=15)
+    engine.show(replace(missing, compute=ComputeRuntime(failure=Message("runtime_offline"))))
+    engine.wait_for(GetSnapshot)  # the window has seen it
+    engine.stop()
+    engine.show(replace(missing, engine_pid=2))
+    engine.start()
+    engine.wait_for(InstallRuntime, 2, seconds=15)
+    assert len(engine.received(InstallRuntime)) == len(engine.received(Subscribe)) == 2
 
 
 def test_a_window_killed_before_leaves_nothing_in_the_way(start: Start, contributing: ScriptedEngine) -> None:
