@@ -62,7 +62,12 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
     for number in ENDING:
         signal.signal(number, pass_on)
     with process:
-        failure = _follow(process)
+        try:
+            failure = _follow(process)
+        except BaseException:
+            # Leaving `with` waits for its end, and nobody else would tell it to end.
+            process.terminate()
+            raise
     code = process.returncode
     if failure is not None:
         raise (UsageError if code == _WRONG_USE else WorldError)(failure)

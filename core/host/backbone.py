@@ -117,9 +117,9 @@ class Backbone:
         now, peer = time.time(), PeerID.from_base58(evidence.peer).to_bytes()
         self._bans[peer] = self._bans.get(peer, 0) + 1
         until = now + min(LONGEST_BAN / 2, _FIRST_BAN * 2 ** (self._bans[peer] - 1))
-        log.error("%s", Message("host_banned", {"epoch": evidence.epoch, "peer": evidence.peer}))
         self.auxiliary.ban(evidence.peer, until, now)
         self.record.ban(peer, until)
+        log.error("%s", Message("host_banned", {"epoch": evidence.epoch, "peer": evidence.peer}))
 
     def apply_to_companion(self, settings: SessionSettings) -> None:
         """What the companion may use of this computer, live. May be called from any thread."""

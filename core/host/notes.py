@@ -3,6 +3,7 @@
 The rest of the log is technical, and stays English on stderr.
 """
 
+import contextlib
 import logging
 import os
 
@@ -11,7 +12,10 @@ from core.api.message import Message
 
 
 class NoteHandler(logging.Handler):
-    """Sends the messages of this process through `pipe` instead of writing them to the log."""
+    """Sends the messages of this process through `pipe` instead of writing them to the log.
+
+    When nobody reads them any more, they are lost: the work that they tell of goes on.
+    """
 
     def __init__(self, pipe: int) -> None:
         super().__init__()
@@ -21,7 +25,8 @@ class NoteHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if (message := _message(record)) is not None:
             # A line is written at once, since several threads have notes.
-            os.write(self._pipe, hosting.encode(hosting.Note(message, record.created)))
+            with contextlib.suppress(OSError):
+                os.write(self._pipe, hosting.encode(hosting.Note(message, record.created)))
 
 
 def is_technical(record: logging.LogRecord) -> bool:

@@ -1,5 +1,9 @@
 """An organiser's backbone in the terminal; a script stands for `core.host`."""
 
+import contextlib
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -70,6 +74,43 @@ def test_what_is_given_reaches_the_backbone(profile: Profile, monkeypatch: pytes
     assert (reached.project, reached.state, reached.announce) == (Path("p.toml"), None, None)
     plain = arguments(list(host._passed_on(command_line().parse_args(["host", "p.toml"]))))
     assert plain.http == hosting.HTTP == "127.0.0.1:8330"
+
+
+def test_a_closed_pipe_ends_the_backbone_and_then_the_command_quietly(
+    profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in `idlehive host p.toml | head -2`."""
+    serving = hosting.encode(hosting.Serving("http://127.0.0.1:1/manifest.json"))
+    script = f"""
+import pathlib, signal, sys
+def end(*_):
+    pathlib.Path({str(tmp_path / "ended")!r}).touch()
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+sys.stdout.buffer.write({serving!r})
+sys.stdout.flush()
+signal.pause()
+"""
+    program = f"""
+import sys
+from app.cli import host, main
+host.compute_command = lambda *_: [sys.executable, "-c", {script!r}]
+sys.exit(main(["host", "p.toml"]))
+"""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=writing, stderr=subprocess.PIPE, start_new_session=True
+    )
+    os.close(writing)
+    try:
+        _, errors = command.communicate(timeout=30)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(command.pid, signal.SIGKILL)
+        command.wait()
+    assert (command.returncode, errors) == (1, b"")
+    assert (tmp_path / "ended").exists()
 
 
 def follow(monkeypatch: pytest.MonkeyPatch, profile: Profile, *reports: hosting.HostReport, code: int = 0) -> int:

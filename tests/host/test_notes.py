@@ -26,6 +26,18 @@ def test_messages_among_the_log_are_notes_and_all_else_stays_in_it() -> None:
     assert len(sent) == 1
 
 
+def test_a_note_that_nobody_reads_is_lost_without_an_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    log, handler = logging.getLogger("tests.host.unread"), notes.NoteHandler(writing)
+    log.addHandler(handler)
+    try:
+        log.error("%s", Message("host_ending"))  # Python ignores SIGPIPE: the write fails
+    finally:
+        log.removeHandler(handler)
+        os.close(writing)
+
+
 def test_the_log_of_an_organisers_terminal_leaves_notes_out() -> None:
     note = logging.makeLogRecord({"msg": "%s", "args": (Message("host_ending"),)})
     assert not notes.is_technical(note)
