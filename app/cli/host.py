@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
+import msgspec
+
 from app.cli.console import output
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_verb
@@ -87,7 +89,11 @@ def _follow(process: "subprocess.Popen[bytes]") -> Message | None:
     """Print what it reports until it ends; the failure that it ends with, if it is one."""
     failure = None
     for line in process.stdout or ():
-        match hosting.host_decoder.decode(line):
+        try:
+            report = hosting.host_decoder.decode(line)
+        except msgspec.DecodeError:
+            continue  # it was killed in the middle of this line
+        match report:
             case Fault(error):
                 failure = error
             case hosting.Note(message, at):

@@ -76,6 +76,17 @@ def test_what_is_given_reaches_the_backbone(profile: Profile, monkeypatch: pytes
     assert plain.http == hosting.HTTP == "127.0.0.1:8330"
 
 
+@pytest.mark.usefixtures("english_again")
+def test_a_report_that_was_cut_off_is_left_out(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The host was killed in the middle of it."""
+    note = hosting.Note(Message("host_resumed", {"epoch": 1200}), 1e9)
+    assert follow(monkeypatch, profile, note, cut=hosting.encode(note)[:20], code=1) == 1
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.endswith("  Continued from the checkpoint of epoch 1,200.")
+
+
 def test_a_closed_pipe_ends_the_backbone_and_then_the_command_quietly(
     profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,8 +124,10 @@ sys.exit(main(["host", "p.toml"]))
     assert (tmp_path / "ended").exists()
 
 
-def follow(monkeypatch: pytest.MonkeyPatch, profile: Profile, *reports: hosting.HostReport, code: int = 0) -> int:
-    lines = b"".join(map(hosting.encode, reports))
+def follow(
+    monkeypatch: pytest.MonkeyPatch, profile: Profile, *reports: hosting.HostReport, cut: bytes = b"", code: int = 0
+) -> int:
+    lines = b"".join(map(hosting.encode, reports)) + cut
     script = f"import sys; sys.stdout.buffer.write({lines!r}); sys.exit({code})"
     monkeypatch.setattr(host, "compute_command", lambda *_: [sys.executable, "-c", script])
     monkeypatch.setattr("signal.signal", lambda *_: None)
