@@ -7,7 +7,8 @@
 To a shell the first lines are a command, to Python a string. Packages for macOS and Windows name their Python.
 """
 
-import os  # noqa: E402 - behind what a shell reads
+import importlib  # noqa: E402 - behind what a shell reads
+import os  # noqa: E402
 import runpy  # noqa: E402
 import sys  # noqa: E402
 
@@ -19,6 +20,7 @@ def main() -> None:
     os.environ["PYTHONNOUSERSITE"] = "1"
     os.environ.pop("PYTHONHOME", None)
     sys.path[:0] = [here, os.environ["PYTHONPATH"]]
+    importlib.import_module("core")  # continues with the Python that lies here, if another one runs this
     runpy.run_module("app", run_name="__main__")
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,14 @@ def _libraries(checkout: Checkout, root: Path) -> None:
     (root / "bin" / "uv").write_text("#!/bin/sh\n")
     (root / "bin" / "uv").chmod(0o700)
     (root / "python" / "bin").mkdir(parents=True)
-    (root / "python" / "bin" / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    # The tests' Python and libraries, under this name; packages have no links out of their tree.
+    (root / "python" / "bin" / "python3").write_text(f'#!/bin/bash\nexec -a "$0" {sys.executable} "$@"\n')
     (root / "python" / "bin" / "python3").chmod(0o755)
+    shutil.copy(Path(sys.prefix) / "pyvenv.cfg", root / "python")
+    libraries = Path(sysconfig.get_path("purelib"))
+    place = root / "python" / libraries.relative_to(sys.prefix)
+    place.mkdir(parents=True)
+    (place / "tests.pth").write_text(f"{libraries}\n")
 
 
 def few_sources(checkout: Path, root: Path) -> None:

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -130,6 +131,39 @@ def test_the_launcher_starts_the_packages_own_python_from_any_folder(checkout: C
     wrong = {"PATH": "/usr/bin:/bin", "PYTHONHOME": "/nowhere", "PYTHONPATH": "/nowhere"}
     asked = subprocess.run([tmp_path / "idlehive", "--version"], capture_output=True, text=True, check=False, env=wrong)
     assert asked.stdout == "idlehive 1.2\n", asked.stderr
+
+
+@pytest.mark.parametrize("restart", [("-I", "idlehive", "--in-tray"), ("-P", "-m", "core.engine")])
+def test_what_an_older_build_restarts_with_the_systems_python_continues_with_the_packages(
+    restart: tuple[str, ...], tmp_path: Path
+) -> None:
+    _write_program(tmp_path)
+    own = tmp_path / "python" / "bin" / "python3"
+    own.parent.mkdir(parents=True)
+    own.write_text('#!/bin/sh\necho "$0" "$@"\n')
+    own.chmod(0o755)
+    assert _restarted(restart, tmp_path).split() == [str(own), *restart]
+    own.unlink()
+    own.symlink_to(sys.executable)  # it is the package's already
+    assert _restarted(restart, tmp_path) == "a library is loaded\n"
+
+
+def _write_program(root: Path) -> None:
+    """A window and an engine that load a library."""
+    (root / "app").mkdir()
+    (root / "core").mkdir()
+    (root / "lib").mkdir()
+    shutil.copy(ROOT / "core" / "__init__.py", root / "core")
+    shutil.copy(ROOT / "installer" / "bundle" / "launcher.py", root / "idlehive")
+    for program in ("app/__main__.py", "core/engine.py"):
+        (root / program).write_text("import library")
+    (root / "lib" / "library.py").write_text("print('a library is loaded')")
+
+
+def _restarted(command: tuple[str, ...], root: Path) -> str:
+    environment = {"PYTHONPATH": f"{root}{os.pathsep}{root / 'lib'}"}
+    started = [sys.executable, *command]
+    return subprocess.run(started, cwd=root, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize(
