@@ -1,7 +1,7 @@
 """A row that continues on the next line where the words of a language need more room than there is."""
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QStyle, QWidget
+from PySide6.QtWidgets import QLayout, QLayoutItem, QStyle, QWidget, QWidgetItem
 
 
 class FlowLayout(QLayout):
@@ -13,7 +13,14 @@ class FlowLayout(QLayout):
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(spacing)
         for widget in widgets:
-            self.addWidget(widget)
+            self.add(widget)
+
+    def add(self, widget: QWidget) -> None:
+        """Instead of `addWidget`: PySide gives up its hold on items made by Qt before the layout itself has ended, which
+        may still be asked for its height then. Those made here last as long as the layout.
+        """
+        self.addChildWidget(widget)
+        self.addItem(QWidgetItem(widget))
 
     def addItem(self, item: QLayoutItem) -> None:  # noqa: N802 — Qt's own name, as the next ones
         self._items.append(item)

@@ -151,7 +151,7 @@ class Legend(QWidget):
         for mark, text in marks:
             entry = QWidget()
             layouts.row(_Sample(mark), Label(text, Type.CAPTION, "muted"), spacing=theme.UNIT + 2, of=entry)
-            flow.addWidget(entry)
+            flow.add(entry)
         self.setLayout(flow)
 
 
