@@ -16,6 +16,8 @@ from core.engine.session.processor_use import ProcessorWatch
 from core.engine.session.session import Services, Session, SessionEvent
 from core.store.projects import Project
 
+_KEPT_ON_HOLD = ("epoch", "peers", "epoch_samples", "own_epoch_samples")
+
 
 class Sessions:
     """Used in the event loop."""
@@ -73,6 +75,8 @@ class Sessions:
     def follow(self, event: SessionEvent | None, now: float) -> None:
         match event:
             case Report():
+                if event.stage == "holding":
+                    event = on_hold(event, self.report)
                 self.report = event
                 self._processor.add(event, now)
                 if event.progress.target_batch_size:
@@ -112,6 +116,14 @@ class Sessions:
             # Created here: engine and session at once would create two keys. Without one, nothing is published.
             self._identity.create()
         self._session = Session(self._services, project, settings, promptly=promptly)
+
+
+def on_hold(report: Report, before: Report | None) -> Report:
+    """The batch and the peers stay as they were: peers count a resting one, and its samples, no longer. Pure."""
+    if before is None or not before.progress.target_batch_size:
+        return report
+    kept = {name: getattr(before.progress, name) for name in _KEPT_ON_HOLD}
+    return msgspec.structs.replace(report, progress=msgspec.structs.replace(report.progress, **kept))
 
 
 def _at_rest(progress: api.Progress) -> api.Progress:
