@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from types import FrameType, NoneType
 
-from app.cli.console import source
+from app.cli.console import output, source
 from app.cli.console.display import Display, display
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_verb
@@ -144,13 +144,13 @@ def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: 
             shown.print_line(goes_on if contributing.continues else tr("Stopping."))
             contributing.end()
     except EngineGone:
-        print(contributing.totals.sentence())
+        output.say(contributing.totals.sentence())
         raise WorldError("engine_ended_contributing") from None
     except BaseException:  # however it ends, an engine that this command started must not stay
         with suppress(WorldError):
             contributing.end()
         raise
-    print(contributing.totals.sentence())
+    output.say(contributing.totals.sentence())
     if outcome is Outcome.FAILED:
         raise WorldError(contributing.failure)
     return 1 if outcome is Outcome.STOPPED and goal != Goal() else 0

@@ -97,8 +97,8 @@ def _follow(process: "subprocess.Popen[bytes]") -> Message | None:
             case Fault(error):
                 failure = error
             case hosting.Note(message, at):
-                print(f"{times.moment(at, time.time())}  {output.printable(sentence(message))}", flush=True)
+                output.say(f"{times.moment(at, time.time())}  {output.printable(sentence(message))}")
             case hosting.Serving(url):
                 join = tr("Volunteers join with: {command}", command=f"idlehive contribute {url}")
-                print(tr("Serving {url}", url=url), join, sep="\n", flush=True)
+                output.say(f"{tr('Serving {url}', url=url)}\n{join}")
     return failure

@@ -4,6 +4,7 @@ import argparse
 import time
 from types import NoneType
 
+from app.cli.console import output
 from app.cli.console.connection import borrowed, needed, running
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_verb
@@ -58,7 +59,7 @@ def run_pause(arguments: argparse.Namespace, profile: Profile) -> int:
         engine.request(Pause(seconds, "next_edge" if arguments.until_change else None), NoneType)
     now = time.time()
     until = now + seconds if seconds else edge
-    print(tr("Paused until {time}.", time=times.clock(until, now) if until else "`idlehive resume`"))
+    output.say(tr("Paused until {time}.", time=times.clock(until, now) if until else "`idlehive resume`"))
     return 0
 
 
@@ -67,14 +68,14 @@ def run_resume(_: argparse.Namespace, profile: Profile) -> int:
         engine.request(Resume(), NoneType)
         snapshot = engine.request(GetSnapshot(), Snapshot)
     not_paused = tr("No longer paused; `idlehive contribute` starts contributing.")
-    print(tr("Resumed.") if snapshot.wanted else not_paused)
+    output.say(tr("Resumed.") if snapshot.wanted else not_paused)
     return 0
 
 
 def run_quit(_: argparse.Namespace, profile: Profile) -> int:
     with running(profile) as engine:
         if engine is None:
-            print(tr("The engine was not running."))
+            output.say(tr("The engine was not running."))
             return 0
         try:
             engine.request(Quit(with_front_ends=True), NoneType, timeout=_LONGEST_LEAVE)
@@ -82,5 +83,5 @@ def run_quit(_: argparse.Namespace, profile: Profile) -> int:
             with running(profile) as still_there:
                 if still_there:
                     raise
-    print(tr("The engine has ended."))
+    output.say(tr("The engine has ended."))
     return 0

@@ -76,7 +76,7 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     elif known:
         _print(known)
     else:
-        print(tr("All limits are as Idlehive comes."))
+        output.say(tr("All limits are as Idlehive comes."))
     return 0
 
 

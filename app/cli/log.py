@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from app.cli.console import output
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_verb
 from app.log.files import Tail, merge, tails
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
     old = merge((tail.name, tail.read()) for tail in tails(profile, known))
     kept = old[-int(arguments.lines) :] if int(arguments.lines) else []
     if not old and not arguments.follow:
-        print(tr("There is no log in {folder} yet.", folder=profile.logs))
+        output.say(tr("There is no log in {folder} yet.", folder=profile.logs))
     _print(kept)
     if arguments.follow:
         with suppress(KeyboardInterrupt):

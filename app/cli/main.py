@@ -12,7 +12,7 @@ import os
 import sys
 from importlib import import_module
 
-from app.cli.console import language
+from app.cli.console import language, output
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Layout, Parser, add_verb
 from app.text.i18n import N_, tr
@@ -190,7 +190,7 @@ def _parser(verb: str) -> Parser:
 
 def _print_error(sentence: str, code: int) -> int:
     """Print the sentence as one line."""
-    print(f"idlehive: {' '.join(sentence.split())}", file=sys.stderr)
+    output.say(f"idlehive: {' '.join(sentence.split())}", sys.stderr)
     return code
 
 

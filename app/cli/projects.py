@@ -75,7 +75,7 @@ def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
         columns = ("id", N_("name"), N_("organiser"), N_("you"))
         output.print_table(columns, rows, by_use=("you", "organiser"))
     else:
-        print(tr("No projects yet: `idlehive projects add URL_OR_FILE` adds one."))
+        output.say(tr("No projects yet: `idlehive projects add URL_OR_FILE` adds one."))
     return 0
 
 
@@ -169,7 +169,7 @@ def _change(arguments: argparse.Namespace, profile: Profile, command: Command, s
     )
     if info.warning:
         warning = output.printable(messages.sentence(info.warning))
-        print(tr("Warning: {text}", text=warning), file=sys.stderr)
+        output.say(tr("Warning: {text}", text=warning), sys.stderr)
     return 0
 
 

@@ -77,7 +77,7 @@ def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.json:
         output.print_json(found)
     elif not found:
-        print(output.no_machines())
+        output.say(output.no_machines())
     else:
         rows = [(each.name, each.address, each.version, output.printable(each.text)) for each in found]
         output.print_table(_COLUMNS, rows, by_use=_BY_USE)

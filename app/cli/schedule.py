@@ -103,9 +103,9 @@ def _print_answer(arguments: argparse.Namespace, engine: EngineClient, cells: st
         output.print_json({"cells": cells, "preset": preset, **msgspec.to_builtins(state)})
         return 0
     summary = schedule.summary(state, time.time())
-    print(tr("{week} ({zone} time). {summary}", week=week.name(cells), zone=state.zone, summary=summary))
+    output.say(tr("{week} ({zone} time). {summary}", week=week.name(cells), zone=state.zone, summary=summary))
     if preset != "always":
-        print("\n".join(drawing(cells, shutil.get_terminal_size().columns, _marks())))
+        output.say("\n".join(drawing(cells, shutil.get_terminal_size().columns, _marks())))
     return 0
 
 

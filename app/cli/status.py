@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.json:
         output.print_json(output.status_json(snapshot))
     else:
-        print("\n".join(map(output.printable, lines(snapshot, time.time()))))
+        output.say("\n".join(map(output.printable, lines(snapshot, time.time()))))
     return 0
 
 

@@ -16,8 +16,8 @@ class FlowLayout(QLayout):
             self.add(widget)
 
     def add(self, widget: QWidget) -> None:
-        """Instead of `addWidget`: PySide gives up its hold on items made by Qt before the layout itself has ended, which
-        may still be asked for its height then. Those made here last as long as the layout.
+        """Instead of `addWidget`: PySide gives up its hold on items made by Qt before the layout has ended, which may
+        still be asked for its height then. Those made here last as long as the layout.
         """
         self.addChildWidget(widget)
         self.addItem(QWidgetItem(widget))

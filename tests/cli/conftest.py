@@ -71,12 +71,18 @@ def start_cli(profile: Profile) -> Iterator[StartCli]:
 
 @pytest.fixture
 def run_cli(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> RunCli:
-    """Runs `idlehive …` to its end in this process, as one whose output is a pipe. `start_cli` is for what needs one of
+    """Runs `idlehive …` to its end in this process, as one whose output is a pipe, or with `columns` a terminal without
+    colours. `start_cli` is for what needs one of
     its own: signals, a closed pipe, an application of Qt's, another program in its place.
     """
 
-    def run(*arguments: str, stdin: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
+    def run(
+        *arguments: str, stdin: str = "", columns: int | None = None, **environment: str
+    ) -> "subprocess.CompletedProcess[str]":
         out, err = (_pipe(environment.get("PYTHONIOENCODING", "utf-8")) for _ in range(2))
+        if columns:
+            environment |= {"COLUMNS": str(columns), "TERM": "dumb"}
+            out, err = (_Terminal(io.BytesIO(), "utf-8") for _ in range(2))
         with monkeypatch.context() as patch, _english_again():
             patch.chdir(ROOT)
             patch.setenv("LC_ALL", "C")
@@ -104,6 +110,11 @@ def _english_again() -> Iterator[None]:
     yield
     i18n.use("en")
     region.use(region.Region())
+
+
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
 
 
 def _pipe(encoding: str) -> io.TextIOWrapper:

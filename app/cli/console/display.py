@@ -39,7 +39,7 @@ class PlainDisplay:
         self.print_line(event_line(event))
 
     def print_line(self, text: str) -> None:
-        print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
+        output.say(f"{time.strftime('%H:%M:%S')}  {text}")
 
     def tick(self) -> None:
         return
@@ -72,7 +72,7 @@ class TerminalDisplay:
             self.print_line(event_line(event))
 
     def print_line(self, text: str) -> None:
-        self._live.console.print(text)
+        self._live.console.print(*layout.fitted(text, output.columns()), sep="\n")
 
     def tick(self) -> None:
         if self._snapshot:

@@ -37,8 +37,8 @@ def parts(text: str) -> Iterator[str]:
 
 
 def laid_out(text: str) -> str:
-    """The text in the language in use; one without a translation stays as it is written."""
-    if all(translate(part) == part for part in parts(text)):
+    """The text in the language in use; one without a translation stays as it is written, where there is room."""
+    if output.columns() >= output.READABLE and all(translate(part) == part for part in parts(text)):
         return text
     return "\n\n".join("\n".join(_lines(block)) for block in _BETWEEN_BLOCKS.split(text))
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from unicodedata import category, east_asian_width
 
 _WIDE = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
+_INDENT, _NAMED = re.compile(r" *"), re.compile(r" *\S.*?  +(?=\S)")
 _CLOSING = "、。，：；！？）”》"
 
 
@@ -19,9 +20,12 @@ def padded(text: str, to: int, *, right: bool = False) -> str:
     return space + text if right else text + space
 
 
-def wrapped(text: str, room: int) -> list[str]:
-    """Lines of at most so many places, cut at spaces and between Chinese characters; a word that is longer is cut."""
-    words = re.findall(rf" *(?:[{_WIDE}][{_CLOSING}]*|[^ {_WIDE}]{{1,{max(room, 1)}}}[{_CLOSING}]*)", text)
+def wrapped(text: str, room: int, *, whole: bool = False) -> list[str]:
+    """Lines of at most so many places, cut at spaces and between Chinese characters; a word that is longer is cut,
+    unless words stay `whole`.
+    """
+    longest = "" if whole else max(room, 1)
+    words = re.findall(rf" *(?:[{_WIDE}][{_CLOSING}]*|[^ {_WIDE}]{{1,{longest}}}[{_CLOSING}]*)", text)
     lines = [""]
     for word in words:
         if lines[-1] and width(lines[-1] + word) > room:
@@ -29,6 +33,11 @@ def wrapped(text: str, room: int) -> list[str]:
         else:
             lines[-1] += word
     return lines
+
+
+def fitted(text: str, room: int) -> list[str]:
+    """The lines of a text; what is too long goes on below the beginning of its sentence, and paths stay whole."""
+    return [part for line in text.split("\n") for part in _fitted(line, room)]
 
 
 def hanging(first: str, text: str, room: int) -> list[str]:
@@ -43,6 +52,16 @@ def aligned(rows: Iterable[tuple[str, str]], gap: int = 2, column: int = 0) -> l
     pairs = list(rows)
     begin = max([column, *(width(name) + gap for name, _ in pairs)])
     return [padded(name, begin) + value for name, value in pairs]
+
+
+def _fitted(line: str, room: int) -> list[str]:
+    if width(line) <= room:
+        return [line]
+    beginnings = (found[0] for pattern in (_NAMED, _INDENT) if (found := pattern.match(line)))
+    indent = next((each for each in beginnings if width(each) <= room / 2), "")
+    text, space = line[len(indent) :], " " * width(indent)
+    beside, *below = wrapped(text, room - len(space), whole=True)
+    return [indent + beside, *(space + part for part in below)]
 
 
 def _letter(letter: str) -> int:

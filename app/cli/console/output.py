@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
@@ -36,6 +36,13 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter in _JOINERS else " " for letter in text)
 
 
+def say(text: str, stream: TextIO | None = None) -> None:
+    """What a person reads, in lines as wide as the terminal; a pipe gets them as they are."""
+    stream = stream or sys.stdout
+    lines = layout.fitted(text, columns()) if stream.isatty() else [text]
+    print(*lines, sep="\n", file=stream, flush=True)
+
+
 def print_json(value: Any, *, one_line: bool = False) -> None:
     """A value of the contract as JSON; `one_line` for a stream of them."""
     import json
@@ -49,7 +56,7 @@ def answer(arguments: argparse.Namespace, value: Any, sentence: str) -> int:
     if arguments.json:
         print_json(value)
     else:
-        print(sentence)
+        say(sentence)
     return 0
 
 

@@ -103,12 +103,12 @@ def _pages(engine: EngineClient, since: float | None) -> Iterator[list[Contribut
 
 def _print_table(rows: list[Contribution], cost: str) -> None:
     if not rows:
-        print(tr("There is no history yet."))
+        output.say(tr("There is no history yet."))
         return
     days = [(day, output.printable(project), *_cells(sums)) for day, project, sums in by_day(rows)]
     output.print_table(_COLUMNS, days, total=(tr("total"), "", *_cells(together(Sums(), rows))), by_use=_BY_USE)
     if cost:
-        print("\n" + tr("Its energy cost {cost}, by your own figures.", cost=cost))
+        output.say("\n" + tr("Its energy cost {cost}, by your own figures.", cost=cost))
 
 
 def _cells(sums: Sums) -> tuple[str, ...]:

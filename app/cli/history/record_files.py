@@ -10,7 +10,7 @@ from types import NoneType
 
 import msgspec
 
-from app.cli.console import output, source
+from app.cli.console import layout, output, source
 from app.cli.console.connection import ask
 from app.cli.console.parser import Verbs, add_part, add_verb
 from app.text.formats import amounts
@@ -80,9 +80,9 @@ def run_collect(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.json:
         output.print_json(found)
     elif not found:
-        print(output.no_machines())
+        output.say(output.no_machines())
     else:
-        print("\n".join(each.text for each in found))
+        output.say("\n".join(each.text for each in found))
     return 1 if any(each.failed for each in found) else 0
 
 
@@ -123,7 +123,7 @@ def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
     from app.history import certificate
 
     certificate.save_summary(overview, path, svg=form == ".svg")
-    print(tr("The year {year} is in {path}.", year=year, path=_shown(path)))
+    output.say(tr("The year {year} is in {path}.", year=year, path=_shown(path)))
     return 0
 
 
@@ -134,23 +134,23 @@ def run_certificate(arguments: argparse.Namespace, profile: Profile) -> int:
     from app.history import certificate
 
     certificate.save_certificate(overview, path, arguments.name)
-    print(tr("The certificate is in {path}.", path=_shown(path)))
+    output.say(tr("The certificate is in {path}.", path=_shown(path)))
     return 0
 
 
 def run_delete(arguments: argparse.Namespace, profile: Profile) -> int:
     if not arguments.yes and not _is_sure():
-        print(tr("Nothing was deleted."))
+        output.say(tr("Nothing was deleted."))
         return 1
     ask(profile, DeleteHistory(everything=True), NoneType)
-    print(tr("The history of this computer is deleted; projects and limits are unchanged."))
+    output.say(tr("The history of this computer is deleted; projects and limits are unchanged."))
     return 0
 
 
 def _is_sure() -> bool:
-    print(tr("This deletes every session, hour and epoch of your history, and this month's data count."))
+    output.say(tr("This deletes every session, hour and epoch of your history, and this month's data count."))
     ask_for = tr("`idlehive history export FILE` keeps a copy. Type `{word}` to confirm:", word=tr("delete"))
-    print(ask_for, end=" ", flush=True)
+    print(*layout.fitted(ask_for, output.columns()), sep="\n", end=" ", flush=True)
     return sys.stdin.readline().strip().lower() in {_CONFIRMATION, tr("delete")}
 
 

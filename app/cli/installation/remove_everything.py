@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from app.cli.console import layout, output
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_verb
 from app.desktop import removal
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
     if not arguments.yes and not _agrees(profile):
         return 1
     removed = removal.remove_everything(profile, with_front_ends=not arguments.keep_window)
-    print(words.describe(removed))
+    output.say(words.describe(removed))
     return 1 if removed.kept else 0
 
 
@@ -40,4 +41,8 @@ def _agrees(profile: Profile) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("removal_needs_yes")
     question = tr("Delete {path} and all that belongs to it? Type “{word}”:", path=profile.path, word=tr("yes"))
-    return input(f"{question} ").strip().lower() in {"yes", tr("yes").lower()}
+    asked = "\n".join(layout.fitted(question, output.columns()))
+    return input(f"{asked} ").strip().lower() in {
+        "yes",
+        tr("yes").lower(),
+    }

@@ -2,6 +2,7 @@
 
 import argparse
 
+from app.cli.console import output
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_parts, add_verb
 from app.desktop import service
@@ -33,17 +34,17 @@ def add(verbs: Verbs) -> None:
 
 def install(_: argparse.Namespace, profile: Profile) -> int:
     service.install(profile)
-    print(tr("{path} is installed and started.", path=service.path(profile)))
+    output.say(tr("{path} is installed and started.", path=service.path(profile)))
     return 0
 
 
 def remove(_: argparse.Namespace, profile: Profile) -> int:
     removed = service.remove(profile)
-    print(tr("{path} is removed.", path=service.path(profile)) if removed else tr("The service is not installed."))
+    output.say(tr("{path} is removed.", path=service.path(profile)) if removed else tr("The service is not installed."))
     return 0
 
 
 def status(_: argparse.Namespace, profile: Profile) -> int:
     found = service.state(profile)
-    print(tr("The service is {state}.", state=found) if found else tr("The service is not installed."))
+    output.say(tr("The service is {state}.", state=found) if found else tr("The service is not installed."))
     return 0

@@ -117,7 +117,7 @@ def _follow(engine: EngineClient, command: CheckRelease | InstallRelease) -> Rel
                 break
             if found.step != "checking" and (text := words.progress(found)) != shown:
                 shown = text
-                print(text, file=sys.stderr, flush=True)
+                output.say(text, sys.stderr)
     except EngineGone:
         if found.step != "installing":
             raise
