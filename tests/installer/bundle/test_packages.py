@@ -154,6 +154,7 @@ def _write_program(root: Path) -> None:
     (root / "core").mkdir()
     (root / "lib").mkdir()
     shutil.copy(ROOT / "core" / "__init__.py", root / "core")
+    (root / "app" / "__init__.py").touch()  # else the checkout's, which is installed in the environment, is preferred
     shutil.copy(ROOT / "installer" / "bundle" / "launcher.py", root / "idlehive")
     for program in ("app/__main__.py", "core/engine.py"):
         (root / program).write_text("import library")
