@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.footprint import SETTLES, close_window, idle_engine, memory, open_window, screen
 from tests.end_to_end.machine import Machine
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from Linux's /proc")
 
@@ -49,6 +50,8 @@ def test_an_idle_engine_takes_at_most_45_mib(machine: Machine) -> None:
 def test_the_engine_imports_no_learning_library(machine: Machine) -> None:
     ann = machine.profile("ann")
     engine = ann.start(module="core.engine", **TELL_IMPORTS)
+    # A command that finds no engine starts one, and this one would meet a profile in use.
+    wait_for(ann.home.socket.exists, 20.0, "the engine can be called")
     machine.members()
     ann.run("projects", "join", "practice")
     ann.run("history")
