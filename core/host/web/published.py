@@ -14,7 +14,7 @@ import msgspec
 from core.api.project.manifest import Manifest
 from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
-from core.host.project_files import ServedFile
+from core.host.project.files import ServedFile
 from core.learning import checkpoints
 
 _SILENCE = 45.0

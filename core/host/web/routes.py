@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
-from core.host.project_files import ServedFile
+from core.host.project.files import ServedFile
 from core.host.web import page, ranking
 from core.host.web.published import PublishedRun
 from core.learning import checkpoints

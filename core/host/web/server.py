@@ -19,7 +19,7 @@ from threading import Lock, Thread
 from typing import Any, BinaryIO
 
 from core.api.errors import UsageError, WorldError
-from core.host.project_files import ServedFile
+from core.host.project.files import ServedFile
 from core.host.web.published import PublishedRun
 from core.host.web.routes import Answer, answer, error
 

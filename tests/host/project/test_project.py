@@ -17,7 +17,7 @@ from core.api.project.manifest_reading import parse
 from core.api.project.tasks import CausalLanguageModelling
 from core.host.project import Host, load, run_id_of
 
-PRACTICE = Path(__file__).parents[2] / "resources" / "practice"
+PRACTICE = Path(__file__).parents[3] / "resources" / "practice"
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
 OTHER = PEER.replace("192.0.2.1", "192.0.2.2")
 TOML = f"""
@@ -181,7 +181,7 @@ def test_a_missing_toml_is_named(tmp_path: Path) -> None:
 
 
 def test_the_example_in_docs_is_right_and_names_all_of_the_host_s_table(project: Path) -> None:
-    docs = Path(__file__).parents[2] / "docs" / "hosting.md"
+    docs = Path(__file__).parents[3] / "docs" / "hosting.md"
     example, _causal = re.findall(r"```toml\n(.*?)```", docs.read_text(), re.DOTALL)
     (project.parent / "held-out.txt").write_text("unseen\n")
     project.write_text(example)

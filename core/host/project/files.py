@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.api.errors import ManifestError
-from core.host.image_folder import packed
+from core.host.project.image_folder import packed
 
 _CHUNK = 1 << 20
 _MOST_PIXELS = 1 << 25

@@ -8,8 +8,8 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.project.data import ImageTarData
-from core.host.image_folder import packed
 from core.host.project import load
+from core.host.project.image_folder import packed
 from core.learning.data import source_for
 from core.learning.data.source import once
 from tests.host.published_projects import PROJECTS
@@ -53,7 +53,7 @@ def test_the_same_pictures_give_the_same_bytes_elsewhere(tmp_path: Path) -> None
 
 
 def test_every_shard_is_mixed_and_of_limited_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.host.image_folder._SHARD", 700)
+    monkeypatch.setattr("core.host.project.image_folder._SHARD", 700)
     names = [f"{kind}/{number}.png" for kind in "ab" for number in range(20)]
     folder = folder_of(tmp_path, *names)
     shards = packed(folder)
@@ -112,7 +112,7 @@ def test_links_and_what_nobody_would_read_are_left_out(
 
 
 def test_a_folder_of_shards_can_become_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.host.image_folder._SHARD", 100)
+    monkeypatch.setattr("core.host.project.image_folder._SHARD", 100)
     folder = folder_of(tmp_path, *(f"{number}.png" for number in range(20)))
     shards = packed(folder)
     [whole] = packed(folder, together=True)

@@ -21,7 +21,7 @@ from core.api.project.fields import File, Positive
 from core.api.project.manifest import Manifest
 from core.api.project.peer_address import is_peer_address
 from core.api.project.plain_json import check as check_plain
-from core.host.project_files import ServedFile, is_text, publish
+from core.host.project.files import ServedFile, is_text, publish
 from core.system.atomic_file import write_atomically
 
 _ROOM_FOR_PEERS = 64 << 10

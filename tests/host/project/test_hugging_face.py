@@ -12,7 +12,7 @@ import msgspec
 from core.api.project.data import ParquetData
 from tests.fakes.http_server import FakeServer, answer, serving
 
-SCRIPT = Path(__file__).parents[2] / "resources" / "projects" / "hugging_face.py"
+SCRIPT = Path(__file__).parents[3] / "resources" / "projects" / "hugging_face.py"
 
 
 TREE = "/api/datasets/some/texts/tree/c0ffee/20%20bn"
