@@ -1,11 +1,10 @@
 """How far the collaboration is: hivemind's progress tracker, made to doubt what it reads and to know of pauses."""
 
-import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
-from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
+from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress
 from hivemind.p2p import PeerID
 from hivemind.utils import ValueWithExpiration, get_dht_time
 
@@ -18,6 +17,7 @@ from core.swarm.dht.progress.credible_progress import (
     supported_epoch,
 )
 from core.swarm.dht.progress.report_pace import GuardedEvent, Reported, WorkingSpeed
+from core.swarm.dht.progress.tracker_thread import TrackerThread
 from core.swarm.dht.progress.weight_limits import WeightLimits, weight_limits
 from core.swarm.dht.records import own_subkey
 
@@ -33,7 +33,7 @@ def _as_bytes(peer: str) -> bytes:
     return bytes(PeerID.from_base58(peer).to_bytes())
 
 
-class SwarmProgressTracker(ProgressTracker):
+class SwarmProgressTracker(TrackerThread):
     """Adds the swarm's speed, a pause that peers see, auxiliary peers, and steps at the exact batch for fixed data.
 
     Parameters:
@@ -242,16 +242,6 @@ class SwarmProgressTracker(ProgressTracker):
     def is_unbegun(self) -> bool:
         """Whether nobody has begun the run, by all that is known."""
         return not self._organiser() and self.global_epoch == 0
-
-    def run(self) -> None:
-        """As hivemind's, which leaves its event loop open, and in it the report or the reading that is on its way."""
-
-        async def both() -> None:
-            await asyncio.gather(self._progress_reporter(), self._progress_fetcher())
-
-        with asyncio.Runner() as runner:
-            runner.run(both())
-        self.shutdown_complete.set()
 
     def shutdown(self, timeout: float | None = None) -> None:
         self.should_report_progress.allow()

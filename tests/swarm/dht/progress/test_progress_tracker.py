@@ -1,8 +1,5 @@
 """What a tracker makes of a lying peer's records. Three real peers of the DHT on loopback, one of them hostile."""
 
-import gc
-import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -283,21 +280,3 @@ def test_who_takes_part_and_adds_no_samples_is_known_as_such(swarm: Swarm) -> No
     swarm.liar.tell(samples_accumulated=0, samples_per_second=1e-20)
     swarm.see(lambda: swarm.ann.auxiliary_peers == {swarm.liar.dht.peer_id.to_bytes()})
     assert swarm.ann.other_trainers == 1
-
-
-def test_a_tracker_that_ends_gives_up_the_report_that_is_on_its_way(
-    swarm: Swarm, caplog: pytest.LogCaptureFixture
-) -> None:
-    """asyncio complains when the garbage collector takes a task that waits."""
-    tracker = swarm.ann
-    os.kill(swarm.dhts[0].pid, signal.SIGSTOP)
-    try:
-        tracker.report_local_progress(6, 16)
-        wait_for(lambda: not tracker.should_report_progress.is_set())
-        tracker.shutdown(5.0)
-        tracker.join(5.0)
-        gc.collect()
-    finally:
-        os.kill(swarm.dhts[0].pid, signal.SIGCONT)
-    assert not tracker.is_alive()
-    assert [record for record in caplog.records if record.name == "asyncio"] == []
