@@ -56,9 +56,6 @@ from core.system import proxy
 _MOST_STEPS = 8
 """The lifecycle needs three at most; the bound keeps a mistake in it from looping."""
 
-_AWAITED = 30.0
-"""Seconds after a volunteer's command in which they wait for the session that it starts."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -96,8 +93,6 @@ class Engine:
         self.releases = Releases(profile, store.journal, self.update, clock, self._proxy.current)
         self._recorder = Recorder(store, self.publish)
         self._intent = StoredIntent(store.journal, resume=self.preferences["resume_at_start"])
-        self._asked_at: float | None = None
-        """When the volunteer last asked to contribute."""
         self._closing, self._changes = False, 0
         self.selection = Selection()
         self._observer = Observer(
@@ -144,7 +139,7 @@ class Engine:
         """Store the volunteer's intent and act on it. `retry`, at the wish to contribute, forgets earlier failures."""
         self._intent.set(intent)
         if retry:
-            self._asked_at = self.clock()
+            self._intent.asked_at = self.clock()
             self._state = forgive(self._state)
             self.selection = Selection()
         self.update()
@@ -287,8 +282,7 @@ class Engine:
         if isinstance(effect, StartSession):
             project = self.catalogue.get(effect.project)
             self._recorder.begin(project.id, project.manifest.run_id if project.manifest else "", now)
-        awaited = self._asked_at is not None and 0 <= now - self._asked_at <= _AWAITED
-        self._sessions.perform(effect, self.decision.settings, now, awaited=awaited)
+        self._sessions.perform(effect, self.decision.settings, now, awaited=self._intent.is_awaited(now))
 
     def _on_change(self, before: State, now: float) -> None:
         after = self._state

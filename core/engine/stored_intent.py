@@ -1,11 +1,15 @@
 """The present intent, stored with every change."""
 
+import math
+
 import msgspec
 
 from core.engine.decision.intent import Intent, read
 from core.store.journal import Journal
 
 _SETTING = "intent"
+_AWAITED = 30.0
+"""Seconds after a volunteer's command in which they wait for the session that it starts."""
 
 
 class StoredIntent:
@@ -16,11 +20,17 @@ class StoredIntent:
         self.value = stored if resume else stored.fulfilled()
         self.goals_reached = 0
         """How often what was borrowed has ended by its time or epoch."""
+        self.asked_at = -math.inf
+        """When the volunteer last asked to contribute."""
 
     def set(self, intent: Intent) -> None:
         if intent != self.value:
             self.value = intent
             self._journal.setting(_SETTING, msgspec.json.encode(intent).decode())
+
+    def is_awaited(self, now: float) -> bool:
+        """Whether the volunteer waits for the session that a command of theirs starts."""
+        return 0 <= now - self.asked_at <= _AWAITED
 
     def pass_to(self, now: float) -> None:
         """End what was to last until now."""
