@@ -14,7 +14,7 @@ from core.api.message import Message
 class NoteHandler(logging.Handler):
     """Sends the messages of this process through `pipe` instead of writing them to the log.
 
-    When nobody reads them any more, they are lost: the work that they tell of goes on.
+    If nobody reads the pipe, the messages are lost, and the work goes on.
     """
 
     def __init__(self, pipe: int) -> None:

@@ -3,6 +3,8 @@
 import logging
 import os
 
+import pytest
+
 from core.api import hosting
 from core.api.message import Message
 from core.host import notes
@@ -32,7 +34,9 @@ def test_a_note_that_nobody_reads_is_lost_without_an_error() -> None:
     log, handler = logging.getLogger("tests.host.unread"), notes.NoteHandler(writing)
     log.addHandler(handler)
     try:
-        log.error("%s", Message("host_ending"))  # Python ignores SIGPIPE: the write fails
+        with pytest.raises(BrokenPipeError):
+            os.write(writing, b"Python ignores SIGPIPE, so a write fails")
+        log.error("%s", Message("host_ending"))
     finally:
         log.removeHandler(handler)
         os.close(writing)
