@@ -242,7 +242,9 @@ class Run:
                 if chance.random() * (PEERS - 1) < AUDITORS:
                     received, said = _told(shares, averages, hostile, EXCUSES[excuse], chance.randbytes(16))
                     most = [_MOST * _BATCH] * PEERS
-                    dropped[member].update(liars(member, said, received, most, _ROUNDING))
+                    sizes = [share.shape[1] for share in shares]
+                    found = liars(member, said, received, most, shares=sizes, rounding=_ROUNDING)
+                    dropped[member].update(found)
             found_after += not all(expected <= seen for seen in dropped[hostile:])
         return found_after, len(set().union(*dropped) - expected)
 

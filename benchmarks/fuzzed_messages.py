@@ -123,7 +123,8 @@ def judgements() -> Iterator[tuple[Try, list[bytes]]]:
         for work in works_in(text):
             evidence.is_supported_by(work.pieces(), 96)
         if (said := account_in(text, members)) is not None:
-            liars(0, {**honest, members - 1: said}, received, [32.0] * members, rounding)
+            told = {**honest, members - 1: said}
+            liars(0, told, received, [32.0] * members, shares=[SUMS] * members, rounding=rounding)
         question_in(text)
         with suppress(BadState):
             read_epoch(averaging_pb2.DownloadData(metadata=text))

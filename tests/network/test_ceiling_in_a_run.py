@@ -87,6 +87,12 @@ def test_the_window_shows_what_the_wire_carries(minute: Minute) -> None:
         assert shown == pytest.approx(seen, rel=COUNTED_WITHIN)
 
 
+def test_nobody_is_dropped_from_an_honest_run(minute: Minute) -> None:
+    for volunteer in minute.run.volunteers:
+        log = (volunteer.profile.home.logs / "trainer.log").read_text()
+        assert [line for line in log.splitlines() if "peer_dropped" in line] == []
+
+
 def quietest(volunteer: Volunteer, begin: float, end: float) -> Seen:
     """When the window could miss least."""
 

@@ -110,7 +110,13 @@ class Rounding:
 
 
 def liars(
-    own: int, said: Mapping[int, Account], received: Rows, most_weights: Sequence[float], rounding: Rounding
+    own: int,
+    said: Mapping[int, Account],
+    received: Rows,
+    most_weights: Sequence[float],
+    *,
+    shares: Sequence[int],
+    rounding: Rounding,
 ) -> list[int]:
     """Members that lied to others, by number in the group.
 
@@ -119,13 +125,14 @@ def liars(
         said: by all members that have answered, itself among them.
         received: what it got from each reducer.
         most_weights: what each member may weigh.
+        shares: how many numbers each reduces; who reduces none takes nothing from anybody.
     """
     contradicted = {member: _contradicted(member, said, rounding) for member in said}
     believed = [min(said[member].weight, most) if member in said else most for member, most in enumerate(most_weights)]
 
     def is_liar(member: int) -> bool:
         account, least = said[member], rounding.least[member]
-        left_out = [other for other in said if _leaves_out(account, other)]
+        left_out = [other for other in said if shares[member] and _leaves_out(account, other)]
         for others in (contradicted[member], left_out):
             if 2 * sum(believed[other] for other in others) > sum(believed) - believed[member]:
                 return True

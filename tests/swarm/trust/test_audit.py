@@ -43,6 +43,13 @@ class Swarm:
         """Likewise."""
         self.received = self.given.repeat(members, 1, 1)
         """By member and reducer."""
+        self.shares = [SIZE] * members
+
+    def reduces_nothing(self, member: int) -> None:
+        """As one whose line is slow beside those of the others."""
+        self.shares[member] = 0
+        for vectors in (self.brought[:, member], self.taken[:, member], self.given[member], self.received[:, member]):
+            vectors.zero_()
 
     def centre(self, reducer: int) -> torch.Tensor:
         """Of what it says that it took."""
@@ -72,12 +79,21 @@ class Swarm:
         received = [sums_of([(0, average)], SEED, reducer) for reducer, average in enumerate(self.received[own])]
         most = [100.0] * len(self.weights)
         rounding = Rounding(ROUNDING, LOSSY, [6e-8 * SIZE**0.5] * len(self.weights))
-        return liars(own, said or self.said(), np.array(received), most, rounding)
+        return liars(own, said or self.said(), np.array(received), most, shares=self.shares, rounding=rounding)
 
 
 @given(st.integers(0, 1 << 20), st.integers(3, 16), st.floats(0.0, 50.0))
 def test_nobody_is_blamed_among_honest_members(seed: int, members: int, noise: float) -> None:
     assert Swarm(members, seed, noise).found_by(0) == []
+
+
+@pytest.mark.parametrize("members", [3, 16])
+def test_who_reduces_nothing_has_left_nobody_out(members: int) -> None:
+    swarm = Swarm(members)
+    swarm.reduces_nothing(BAD - 1)
+    said = swarm.said()
+    said[BAD - 1] = replace(said[BAD - 1], counted=np.zeros(members))
+    assert [swarm.found_by(own, said) for own in range(members)] == [[]] * members
 
 
 @pytest.mark.parametrize("noise", [0.01, 4.0])
@@ -196,7 +212,8 @@ def test_many_keys_that_may_weigh_little_set_nobody_against_a_reducer() -> None:
     swarm.brought[6:] *= -1
     said = {member: account for member, account in swarm.said().items() if member in (0, 1, 6, 7, 8)}
     received = [sums_of([(0, average)], SEED, reducer) for reducer, average in enumerate(swarm.received[0])]
-    found = liars(0, said, np.array(received), most, Rounding(ROUNDING, LOSSY, [0.0] * 9))
+    rounding = Rounding(ROUNDING, LOSSY, [0.0] * 9)
+    found = liars(0, said, np.array(received), most, shares=swarm.shares, rounding=rounding)
     assert found == [6, 7, 8]
 
 
