@@ -2,9 +2,10 @@
 
 hivemind's peers send each other *differences* between the average and what each brought, and each adds them to its own:
 rounding then leaves every peer with other last bits, and a peer whose reducer was lost keeps its own part as if it had
-been averaged. A round in which no peer has samples divides by zero. Here the averages themselves are sent where
-nothing compresses them, and a round that lost a part, or whose average is not finite, fails.
-Where a codec is lossy, differences stay: a parameter rounded to 16 bits would forget small updates.
+been averaged. A round in which no peer has samples divides by zero. Here the averages themselves are sent, and a round
+that lost a part, or whose average is not finite, fails. A codec rounds the average for the reducer as for the others:
+where what members bring nearly cancels out, the rounding of differences would be all that is left, another one at each.
+Only parameters are sent as differences where a codec is lossy: rounded to 16 bits they would forget small updates.
 
 A peer that has vanished says nothing, and hivemind waits for its parts until the round's time-out. Here the members of
 the group ping one another meanwhile: the round fails as soon as one falls silent, and the others go on without it.
@@ -111,6 +112,7 @@ class AtomicAllReduce(AllReduceRunner):
         most_weight: what a member may weigh.
         is_robust: whether the parts that this peer reduces become the centre of what members send, and not the mean.
         accuse: called with a member that sent broken data.
+        sends_averages: also where a codec is lossy.
         record: keeps what an audit needs.
         watched: gets what one of the members sends to this one.
     """
@@ -125,6 +127,7 @@ class AtomicAllReduce(AllReduceRunner):
         most_weight: Callable[[PeerID], float],
         accuse: Callable[[PeerID, Offence], None],
         is_robust: bool = False,
+        sends_averages: bool = False,
         record: Record | None = None,
         watched: Watched | None = None,
         **options: Any,
@@ -142,9 +145,12 @@ class AtomicAllReduce(AllReduceRunner):
         self.tensor_part_container.__class__ = CheckedParts
         self.tensor_part_container.on_fault = self._on_broken_average
         self.tensor_part_container.record = record
-        self._is_exact = isinstance(compression, NoCompression)
-        self.tensor_part_container.return_deltas = not self._is_exact
+        is_exact = isinstance(compression, NoCompression)
+        self._sends_averages = sends_averages or is_exact
+        self.tensor_part_container.return_deltas = not self._sends_averages
         self._guard(self.tensor_part_reducer, most_weight)
+        if self._sends_averages and not is_exact:
+            self.tensor_part_reducer.codec = compression
         if record is not None:
             numbers = [self._index_of(peer) for peer in self.sender_peer_ids]
             self.tensor_part_reducer.on_part = lambda sender, *part: record.keep_part(numbers[sender], *part)
@@ -160,7 +166,7 @@ class AtomicAllReduce(AllReduceRunner):
     def _guard(self, reducer: CheckedReducer, most_weight: Callable[[PeerID], float]) -> None:
         senders = self.sender_peer_ids
         reducer.__class__ = CheckedReducer
-        reducer.hands_out_averages = self._is_exact
+        reducer.hands_out_averages = self._sends_averages
         reducer.own_index = senders.index(self.peer_id) if self.peer_id in senders else None
         reducer.most_weight = lambda sender: most_weight(senders[sender])
         reducer.on_fault = lambda sender, offence: self._blame(senders[sender], offence)
@@ -170,7 +176,7 @@ class AtomicAllReduce(AllReduceRunner):
         # All of it before any of it: what a failed round left in the tensors would be averaged again in the next one.
         updates = await self._unless_a_peer_is_lost(self._average())
         for number, update in enumerate(updates):
-            if self._is_exact:
+            if self._sends_averages:
                 # Who asks adds what comes: to nothing, so that it becomes the average and not something near it.
                 self._tensors[number].zero_()
             yield update

@@ -36,6 +36,8 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, 
 
     computes_on: Callable[[], bool] = staticmethod(lambda: False)
     """Whether this peer is going to add samples to the next update during its round."""
+    _sends_averages = True
+    """An optimizer that divides by the size of gradients makes any rounding as large as an update."""
     _samples_apart: int | None = None
     _apart: tuple[torch.Tensor, ...] | None = None
     """A second set of accumulators, made when it is first needed."""

@@ -13,6 +13,8 @@ from core.swarm.all_reduce.line_worth import Line
 _NONCE_SIZE = 8
 """Bytes of the random number that a peer brings to a round."""
 _SLOT_SIZE = 16
+_FORMAT = 2
+"""Of what members of a round send each other. Those of another one would take averages for differences."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Update:
 
 def to_gather(epoch: int, slot: bytes, line: Line, *, adds_samples: bool, computes_on: bool = False) -> list[Any]:
     """What a peer sends to the other members of its group. `slot` is its place in the DHT."""
-    return [epoch, os.urandom(_NONCE_SIZE), adds_samples, slot, line.bandwidth, line.can_reduce, computes_on]
+    return [epoch, os.urandom(_NONCE_SIZE), adds_samples, slot, line.bandwidth, line.can_reduce, computes_on, _FORMAT]
 
 
 def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
@@ -67,8 +69,8 @@ def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
         return None
     trainers = {str(peer): slot for peer, (_, _, adds_samples, slot, *_) in gathered.items() if adds_samples}
     nonces = tuple(nonce for _, nonce, *_ in gathered.values())
-    lines = {peer.to_bytes(): Line(bandwidth, reduces) for peer, (*_, bandwidth, reduces, _) in gathered.items()}
-    computing_on = frozenset(str(peer) for peer, (*_, computes_on) in gathered.items() if computes_on)
+    lines = {peer.to_bytes(): Line(bandwidth, reduces) for peer, (*_, bandwidth, reduces, _, _) in gathered.items()}
+    computing_on = frozenset(str(peer) for peer, (*_, computes_on, _) in gathered.items() if computes_on)
     return Group(
         nonces,
         frozenset(lines),
@@ -87,7 +89,7 @@ def group_of_one() -> Group:
 def is_member_at(epoch: object, entry: object) -> bool:
     """Whether this is what a peer at `epoch` sends."""
     match entry:
-        case (int(its_epoch), bytes(nonce), bool(), bytes(slot), float(bandwidth), bool(), bool()):
+        case (int(its_epoch), bytes(nonce), bool(), bytes(slot), float(bandwidth), bool(), bool(), int(format_)):
             is_whole = len(nonce) == _NONCE_SIZE and len(slot) == _SLOT_SIZE and 0 <= bandwidth < math.inf
-            return is_whole and its_epoch == epoch
+            return is_whole and (its_epoch, format_) == (epoch, _FORMAT)
     return False

@@ -195,6 +195,10 @@ class CollaborativeOptimizer(RunOptimizer):
                 raise RoundFailed("round_of_different_epochs")
             self._accept_average_of(group)
 
+    def _load_averaged_gradients_into_optimizer_(self) -> None:
+        self.grad_averager.round_average()
+        super()._load_averaged_gradients_into_optimizer_()
+
     def _load_local_gradients_into_optimizer(self) -> None:
         """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run."""
         if self._gave_up:

@@ -42,6 +42,8 @@ class RunAverager(AuditedAverager):
     last_round: StepControl | None = None
     _repeats_rounds = True
     """Whether a search without a group, and a round that failed, is followed by another one."""
+    _sends_averages = False
+    """In place of differences to what each member brought, also where a codec is lossy."""
 
     def __init__(
         self,
@@ -103,6 +105,7 @@ class RunAverager(AuditedAverager):
             "peer_fractions": peer_fractions,
             "prefetch": _PREFETCH,
             "is_robust": self._is_robust,
+            "sends_averages": self._sends_averages,
             "window": window_size(self.serializer.loads(gathered)[0] for gathered in group_info.gathered),
         }
         await super()._run_allreduce_inplace_(list(chain(*by_tensor)), group_info, **options)

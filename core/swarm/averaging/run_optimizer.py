@@ -5,7 +5,6 @@ from typing import Any
 
 import hivemind
 from hivemind.averaging.control import StepControl
-from hivemind.compression import Float16Compression, NoCompression
 from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 
@@ -58,8 +57,6 @@ class RunOptimizer(hivemind.Optimizer):
         self._bytes_per_value, self._most_members = bytes_per_value, most_members
         self.distrust = Distrust(on_drop, spared=[str(peer) for peer in backbone.peers])
         backbone.on_bans = self._follow_bans
-        self._is_exact = isinstance(options["grad_compression"], NoCompression)
-        self._is_fine = isinstance(options["grad_compression"], NoCompression | Float16Compression)
         self._stepping = False
         """Whether an update is being made."""
         self._group = Group(())
@@ -148,7 +145,7 @@ class RunOptimizer(hivemind.Optimizer):
     @property
     def _tolerance(self) -> Tolerance:
         """How far the states of two peers may be apart: those of different groups differ by whole updates."""
-        return FINE if self._is_fine and self.is_one_group else COARSE
+        return FINE if self.is_one_group else COARSE
 
     @property
     def bytes_per_update(self) -> float:
@@ -160,10 +157,10 @@ class RunOptimizer(hivemind.Optimizer):
     def average_state_every(self) -> int:
         """Epochs between two averagings of parameters and optimizer state.
 
-        Where compression loses nothing and all average together, they have the same state, and fork detection brings
-        back a peer that has not: averaging it would cost a second round and change its last bits.
+        Where all average together, they make each update of the same bits and have the same state, and fork detection
+        brings back a peer that has not: averaging it would cost a second round and change its last bits.
         """
-        return _NEVER if self._is_exact and self.is_one_group else self._average_state_every
+        return _NEVER if self.is_one_group else self._average_state_every
 
     @average_state_every.setter
     def average_state_every(self, epochs: int) -> None:

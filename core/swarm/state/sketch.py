@@ -1,10 +1,10 @@
 """A state in a few numbers a tensor, by which a peer sees whether another one's is the same but for rounding. Pure.
 
-Peers average with lossy compression, so their states differ in the last digits and have no common hash. Instead, the
-signs of each tensor's numbers are changed at random, and the numbers summed in `_SUMS` heaps: the distance between the
-sums of two tensors is that between the tensors, give or take a fifth. Who knows the signs can make any tensor with the
-same sums. So a seed is drawn only when a sketch is asked for, and that only when the donor has announced the hash of
-what it sends.
+Peers compute on different hardware, or in several groups, so their states may differ in the last digits and have no
+common hash. Instead, the signs of each tensor's numbers are changed at random, and the numbers summed in `_SUMS` heaps:
+the distance between the sums of two tensors is that between the tensors, give or take a fifth. Who knows the signs can
+make any tensor with the same sums. So a seed is drawn only when a sketch is asked for, and that only when the donor has
+announced the hash of what it sends.
 """
 
 import hashlib
@@ -35,9 +35,9 @@ class Tolerance:
 
 
 FINE = Tolerance(0.03, 0.3, 1e-4)
-"""Where peers send 16 bits a number, or all. Gradients may be so small that 16 bits leave few digits of them."""
+"""Where all peers average together. Gradients may be so small that 16 bits leave few digits of them."""
 COARSE = Tolerance(0.3, 2.0, 2.0)
-"""With 8 bits, the optimizer's tensors are alike in size only."""
+"""Where they form several groups, the optimizer's tensors are alike in size only."""
 
 
 class Sketch(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -58,14 +58,20 @@ class UpdateTransfer(StateTransfer):
         is_exact = isinstance(self.allreduce_kwargs["compression"], NoCompression)
         return torch.float32 if is_exact else torch.float16
 
+    def round_average(self) -> None:
+        """Leave as many bits of the average as are kept: who misses the update makes it of the same ones."""
+        limits = torch.finfo(self._kind)
+        with torch.no_grad(), self.get_tensors() as tensors:
+            for tensor in tensors:
+                if tensor.dtype != self._kind:
+                    tensor.copy_(tensor.clamp(limits.min, limits.max).to(self._kind))
+
     def keep_average(self) -> None:
         """Copy the average that was just made; the optimizer may clip the averager's own tensors."""
         if self.client_mode:
             return
-        limits = torch.finfo(self._kind)
         with torch.no_grad(), self.get_tensors() as tensors:
-            parts = [tensor.detach().flatten().clamp(limits.min, limits.max).to(self._kind) for tensor in tensors]
-            self._average = torch.cat(parts)
+            self._average = torch.cat([tensor.detach().flatten().to(self._kind) for tensor in tensors])
 
     def offer_update(self, epoch: int, updates: UpdateChain) -> None:
         """Give the kept average to peers that missed it. `epoch` began with it."""

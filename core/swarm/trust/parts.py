@@ -1,5 +1,6 @@
 """Checks of what members of a round send each other: every part is looked at before it is added to anything."""
 
+import asyncio
 import math
 from collections.abc import AsyncIterator, Callable
 from functools import reduce
@@ -8,7 +9,7 @@ from typing import Any, Protocol
 
 import torch
 from hivemind.averaging.partition import AllreduceException, TensorPartContainer, TensorPartReducer
-from hivemind.compression import deserialize_torch_tensor
+from hivemind.compression import CompressionBase, CompressionInfo, deserialize_torch_tensor
 from hivemind.p2p import PeerID
 from hivemind.proto import runtime_pb2
 
@@ -56,6 +57,11 @@ def fault_in(part: torch.Tensor, shape: torch.Size, largest: float = LARGEST) ->
     return None if -largest <= float(lowest) and float(highest) <= largest else "values_out_of_range"
 
 
+def _rounded(average: torch.Tensor, codec: CompressionBase) -> torch.Tensor:
+    rounded: torch.Tensor = codec.extract(codec.compress(average, CompressionInfo.from_tensor(average)))
+    return rounded
+
+
 class _Average(torch.Tensor):
     """What the reducer hands out in place of a difference: minus what a peer brought it is still the average."""
 
@@ -88,6 +94,8 @@ class CheckedReducer(TensorPartReducer):
 
     hands_out_averages = False
     """Or else differences."""
+    codec: CompressionBase | None = None
+    """That rounds the average for the others, and so for this peer."""
     accumulator: Any
     """hivemind's sum, or what takes its place."""
     is_robust = False
@@ -126,6 +134,8 @@ class CheckedReducer(TensorPartReducer):
             self.on_part(sender_index, part_index, tensor_part, weight)
         self.has_samples |= weight > 0
         average: torch.Tensor = await super().accumulate_part(sender_index, part_index, tensor_part, weight)
+        if sender_index == self.own_index and self.codec is not None:
+            average = await asyncio.to_thread(_rounded, average, self.codec)
         # What has a fault may not be subtracted from. Others that do not count get what completes their own part.
         return average.as_subclass(_Average) if fault or self.hands_out_averages else average
 

@@ -45,7 +45,7 @@ BATCH, MICROBATCH = 768, 8
 MATCHMAKING, TIMEOUT = 10.0, 30.0
 """Those of the practice project."""
 TRAINING = Training(BATCH, MICROBATCH, Optimizer("adamw", 0.003))
-AVERAGING = Averaging("none", matchmaking_time=MATCHMAKING, averaging_timeout=TIMEOUT)
+AVERAGING = Averaging("float16", matchmaking_time=MATCHMAKING, averaging_timeout=TIMEOUT)
 WIDTH = 16
 AUXILIARY = -2.0
 
