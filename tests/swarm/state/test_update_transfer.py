@@ -52,6 +52,7 @@ def test_the_last_two_averages_are_kept_in_as_many_bits_as_they_were_averaged_in
         for epoch in (2, 3, 4):
             with giver.averager.get_tensors() as tensors:
                 tensors[0].fill_(1e5 * (epoch - 2) + epoch)
+            giver.averager.round_average()
             giver.averager.keep_average()
             giver.averager.offer_update(epoch, chain[:epoch])
 
