@@ -48,7 +48,7 @@ def latest(statements: Statements) -> int:
     return max((done[0] for _, _, rounds in statements for done in rounds), default=0)  # type: ignore[attr-defined]
 
 
-def test_after_the_switch_a_running_session_tells_nothing_more(
+def test_after_the_switch_a_running_session_publishes_nothing_more(
     machine: Machine, ranking: FakeServer, short_folder: Path
 ) -> None:
     port = closed_port()

@@ -1,4 +1,4 @@
-"""A trainer that computes nothing, with the real governor and ledger: what they read of the counters is recorded.
+"""A trainer that computes nothing, with the real throttle and counters: what they read of the counters is recorded.
 
 The driver is whichever libnvidia-ml.so.1 is found first; `POWERCAP` names the tree of the processor's counters.
 """

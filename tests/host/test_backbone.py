@@ -12,7 +12,7 @@ from core.swarm.trust.validation import Evidence
 PEER = "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N"
 
 
-def test_a_ban_is_in_force_before_anybody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ban_is_effective_before_anybody_hears_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     backbone = object.__new__(Backbone)
     part = SimpleNamespace(ban=lambda *_: done.append("banned"))

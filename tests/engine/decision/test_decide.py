@@ -59,8 +59,8 @@ CAUSES: dict[str, dict[str, Any]] = {
     Kind.WOKEN: {"conditions": {"slept": True}},
     "no_compute_runtime": {"conditions": {"compute_ready": False}},
     Kind.NO_PROJECT: {"membership": None},
-    Kind.BACKING_OFF: {"trouble": BACKING_OFF},
-    Kind.GAVE_UP: {"trouble": GAVE_UP},
+    Kind.BACKING_OFF: {"failure": BACKING_OFF},
+    Kind.GAVE_UP: {"failure": GAVE_UP},
 }
 """What makes each reason hold."""
 HOLD = {
@@ -87,7 +87,7 @@ UNTIL = {
 def facts_of(*kinds: str) -> Facts:
     causes = [CAUSES[kind] for kind in kinds]
     intent = Intent(wanted=True, **{k: v for cause in causes for k, v in cause.get("intent", {}).items()})
-    failures_by_project = [cause["trouble"] for cause in causes if "trouble" in cause]
+    failures_by_project = [cause["failure"] for cause in causes if "failure" in cause]
     no_membership = any("membership" in cause for cause in causes)
     failure = failures_by_project[0] if failures_by_project else None
     week = next((cause["week"] for cause in causes if "week" in cause), Outlook())

@@ -53,17 +53,17 @@ from tests.engine.decisions import (
 )
 
 ERROR = Message("process_killed", {"signal": "SIGKILL"})
-TROUBLE = Failure(ERROR, permanent=False, failures=1, retry_at=NOW + FIRST_WAIT)
+FAILURE = Failure(ERROR, permanent=False, failures=1, retry_at=NOW + FIRST_WAIT)
 SLOW_LINE = Message("line_too_slow", {"together": 9.0, "without": 1.0})
-FOR_GOOD = replace(TROUBLE, permanent=True)
+FOR_GOOD = replace(FAILURE, permanent=True)
 OTHER = replace(GO, project="q")
 PAUSE = replace(GO, reasons=(PAUSED,))
 LEAVE = replace(GO, reasons=(PAUSED, MUST_LEAVE))
 BACKING_OFF = replace(GO, reasons=(Reason(Kind.BACKING_OFF, hold=False),))
 PAUSED_TOO = replace(GO, reasons=(*BACKING_OFF.reasons, PAUSED))
 LEAVING = Leaving("p", (), NOW + KILL_AFTER)
-FAILING = replace(LEAVING, failure=TROUBLE)
-FAILED = Failed("p", TROUBLE)
+FAILING = replace(LEAVING, failure=FAILURE)
+FAILED = Failed("p", FAILURE)
 
 
 def leaving(*reasons: Reason, failure: Failure | None = None) -> Leaving:
@@ -139,11 +139,11 @@ TABLE: dict[str, Row] = {
         replace(JOINING, deadline=NOW),
         GO,
         None,
-        leaving(failure=replace(TROUBLE, error=Message("no_progress_joining"))),
+        leaving(failure=replace(FAILURE, error=Message("no_progress_joining"))),
         LEAVES,
     ),
-    "a fault": (CONTRIBUTING, GO, Fault(ERROR), leaving(failure=TROUBLE), LEAVES),
-    "a fault while holding": (HOLDING, PAUSE, Fault(ERROR), leaving(PAUSED, failure=TROUBLE), LEAVES),
+    "a fault": (CONTRIBUTING, GO, Fault(ERROR), leaving(failure=FAILURE), LEAVES),
+    "a fault while holding": (HOLDING, PAUSE, Fault(ERROR), leaving(PAUSED, failure=FAILURE), LEAVES),
     "a fault that costs the others": (
         STARTING,
         GO,
@@ -156,7 +156,7 @@ TABLE: dict[str, Row] = {
         CONTRIBUTING,
         GO,
         report("leaving"),
-        leaving(failure=replace(TROUBLE, error=Message("session_ended"))),
+        leaving(failure=replace(FAILURE, error=Message("session_ended"))),
         LEAVES,
     ),
     "killed": (CONTRIBUTING, GO, Ended(ERROR), FAILED, ()),
@@ -164,7 +164,7 @@ TABLE: dict[str, Row] = {
         CONTRIBUTING,
         GO,
         Ended(),
-        Failed("p", replace(TROUBLE, error=Message("session_ended"))),
+        Failed("p", replace(FAILURE, error=Message("session_ended"))),
         (),
     ),
     "ended as it was to": (CONTRIBUTING, UNWANTED, Ended(), Idle(), ()),
@@ -177,7 +177,7 @@ TABLE: dict[str, Row] = {
     "clock set back while leaving": (replace(LEAVING, deadline=NOW + 3600), GO, None, LEAVING, (KillGroup(),)),
     "failed waits": (FAILED, BACKING_OFF, None, FAILED, ()),
     "failed for good waits": (Failed("p", FOR_GOOD), BACKING_OFF, None, Failed("p", FOR_GOOD), ()),
-    "failed is over": (Failed("p", replace(TROUBLE, retry_at=NOW)), GO, None, Idle((), 1), ()),
+    "failed is over": (Failed("p", replace(FAILURE, retry_at=NOW)), GO, None, Idle((), 1), ()),
     "failed, then paused": (FAILED, PAUSED_TOO, None, Idle(PAUSED_TOO.reasons, 1), ()),
     "failed, then unwanted": (FAILED, replace(BACKING_OFF, wanted=False), None, Idle(BACKING_OFF.reasons, 1), ()),
     "failed, then another project": (FAILED, OTHER, None, Idle(), ()),
@@ -216,7 +216,7 @@ def test_failures_are_forgotten_after_contributing_for_a_while() -> None:
 
 
 def test_failures_are_remembered_on_the_whole_way() -> None:
-    state, _ = lifecycle(Failed("p", replace(TROUBLE, failures=3)), replace(PAUSED_TOO), None, NOW)
+    state, _ = lifecycle(Failed("p", replace(FAILURE, failures=3)), replace(PAUSED_TOO), None, NOW)
     for decision, news in ((GO, None), (GO, report("joining")), (GO, report("syncing")), (GO, report("contributing")),
                            (PAUSE, None), (GO, None), (LEAVE, None), (GO, Ended())):  # fmt: skip
         state, _ = lifecycle(state, decision, news, NOW)
@@ -229,7 +229,7 @@ def test_failures_are_remembered_on_the_whole_way() -> None:
 def test_a_volunteer_who_asks_again_does_not_wait(state: State) -> None:
     forgiven = forgive(state)
     assert forgiven.failures == 0
-    assert getattr(forgiven, "trouble", None) is None
+    assert getattr(forgiven, "failure", None) is None
 
 
 @pytest.mark.parametrize("state", [*SESSIONS, replace(HOLDING, obeyed=False), LEAVING, FAILED])

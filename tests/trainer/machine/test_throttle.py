@@ -1,4 +1,4 @@
-"""The control law against a small model of a GPU, and the governor with clock and sensor of the test's own."""
+"""The control law against a small model of a GPU, and the throttle with clock and sensor of the test's own."""
 
 import statistics
 from dataclasses import replace
