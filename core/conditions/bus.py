@@ -38,11 +38,11 @@ class Bus:
         self._connection: DBusConnection | None = None
         self._rests_until = 0.0
         self._failure = _MISSING[kind]
-        self._told_by: tuple[str, ...] = ()
+        self._announced_by: tuple[str, ...] = ()
 
     def listen_to(self, service: str) -> None:
         """Have `heard` say when the service announces something, whenever it starts. Before the first question."""
-        self._told_by += (service,)
+        self._announced_by += (service,)
 
     @property
     def files(self) -> list[int]:
@@ -88,8 +88,8 @@ class Bus:
         try:
             if self._connection is None:
                 self._connection = connect(self._kind)
-                for told_by in self._told_by:
-                    self._connection.send_message(_subscription(told_by))
+                for announcing in self._announced_by:
+                    self._connection.send_message(_subscription(announcing))
             timeout = _START_TIMEOUT if self._starts else TIMEOUT
             reply = self._connection.send_and_get_reply(message, timeout=timeout)
         except TimeoutError:

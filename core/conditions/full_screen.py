@@ -39,9 +39,9 @@ class FullScreenSensor:
         return self._value
 
     @property
-    def tells(self) -> bool:
-        """See `Chain.tells`."""
-        return all(chain.tells for chain in self._chains)
+    def announces(self) -> bool:
+        """See `Chain.announces`."""
+        return all(chain.announces for chain in self._chains)
 
     def info(self) -> SensorInfo:
         known = any(chain.in_use for chain in self._chains)
@@ -58,7 +58,7 @@ class ActiveWindow:
 
     name = "X11 (active window)"
     retry = RETRY
-    tells = True
+    announces = True
 
     def __init__(self, x11: X11) -> None:
         self._x11 = x11
@@ -73,7 +73,7 @@ class GameMode(BusSource):
 
     name = "GameMode"
     retry = 0.0
-    tells = True
+    announces = True
 
     def __init__(self, bus: Bus) -> None:
         super().__init__(bus)

@@ -110,9 +110,11 @@ class Machine:
         return Readings(**known)
 
     @property
-    def tells(self) -> bool:
+    def announces(self) -> bool:
         """Whether all that can change at any moment is announced: see `wait`."""
-        return all(getattr(entry.sensor, "tells", False) for entry in self._entries.values() if not entry.sensor.every)
+        return all(
+            getattr(entry.sensor, "announces", False) for entry in self._entries.values() if not entry.sensor.every
+        )
 
     def wait(self, wakeup: int, seconds: float) -> None:
         """Wait until something was announced, or the descriptor `wakeup` can be read."""

@@ -40,9 +40,9 @@ class PresenceSensor:
         return self._value
 
     @property
-    def tells(self) -> bool:
-        """See `Chain.tells`."""
-        return self._chain.tells
+    def announces(self) -> bool:
+        """See `Chain.announces`."""
+        return self._chain.announces
 
     def info(self) -> SensorInfo:
         last = self._value.last_input

@@ -81,9 +81,9 @@ class Chain(Generic[Value]):
         return None
 
     @property
-    def tells(self) -> bool:
+    def announces(self) -> bool:
         """Whether changes are announced, so that asking more often than now and then finds no more."""
-        return all(getattr(source, "tells", False) for source in self._sources if source.name == self.in_use)
+        return all(getattr(source, "announces", False) for source in self._sources if source.name == self.in_use)
 
     @property
     def tried(self) -> tuple[Attempt, ...]:

@@ -29,9 +29,9 @@ class XScreenSaver:
         self._x11 = x11
 
     @property
-    def tells(self) -> bool:
+    def announces(self) -> bool:
         """Whether the server says when input comes."""
-        return self._x11.tells_of_input
+        return self._x11.announces_input
 
     def read(self) -> float:
         if os.environ.get("WAYLAND_DISPLAY"):

@@ -70,7 +70,7 @@ class X11:
             return True
 
     @property
-    def tells_of_input(self) -> bool:
+    def announces_input(self) -> bool:
         """Whether `heard` also says that the volunteer came back."""
         return self._display is not None and self._display.input_alarm is not None
 

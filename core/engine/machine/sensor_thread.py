@@ -84,7 +84,7 @@ class SensorThread:
 
     def _wait(self, asleep: socket.socket) -> None:
         if self._interval == FAST:
-            self._machine.wait(asleep.fileno(), NORMAL if self._machine.tells else FAST)
+            self._machine.wait(asleep.fileno(), NORMAL if self._machine.announces else FAST)
         else:
             select.select([asleep], [], [], self._interval)
         # Before the next reading: a request during it must cause another one.

@@ -63,7 +63,7 @@ def test_input_ends_the_wait_again_and_again(screen: Screen, x11: X11, wakeup: i
     for _ in range(3):
         wait_for(lambda: XScreenSaver(x11).read() > _IDLE, what="a while without input")
         until_quiet(machine, wakeup)
-        assert machine.tells
+        assert machine.announces
         screen.touch()
         assert seconds_of(machine, wakeup, LONG) < LONG / 2
 
@@ -113,7 +113,7 @@ def test_where_input_is_not_announced_it_has_to_be_asked_for(bus: PrivateBus, x1
     screen_saver(bus, 4000)
     machine = machine_with(x11, Bus("SESSION"))
     machine.read()
-    assert not machine.tells
+    assert not machine.announces
 
 
 def test_a_display_that_ends_is_noticed_and_asked_for_no_more(screen: Screen, x11: X11, wakeup: int) -> None:
