@@ -36,7 +36,7 @@ class HistoryFiles:
     ) -> None:
         self._page, self._link, self._refresh, self._show_problem = page, link, refresh, complain
         self._others = OtherMachines(link.profile, page)
-        self._others.told.connect(self._show_done)
+        self._others.reported.connect(self._show_done)
         self._others.changed.connect(refresh)
         self.button = Button(tr("Files"), "menu")
         self.button.setToolTip(tr("Export, import, picture, certificate, delete"))

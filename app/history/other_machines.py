@@ -20,7 +20,7 @@ from core.client.profile import Profile
 class OtherMachines(QObject):
     """It blocks a thread of its own, one machine after the other."""
 
-    told = Signal(str)
+    reported = Signal(str)
     changed = Signal()
 
     def __init__(self, profile: Profile, parent: QObject) -> None:
@@ -32,7 +32,7 @@ class OtherMachines(QObject):
     def begin(self) -> None:
         if not self._runs:
             self._runs = True
-            self.told.emit(tr("The history of your other machines is being read…"))
+            self.reported.emit(tr("The history of your other machines is being read…"))
             threading.Thread(target=self._collect, name="history", daemon=True).start()
 
     def _collect(self) -> None:
@@ -47,7 +47,7 @@ class OtherMachines(QObject):
             except IdlehiveError as error:
                 problems.append(sentence(error.message))
         with suppress(RuntimeError):  # the page is gone
-            self.told.emit(" ".join([self._result(len(machines), new), *problems]))
+            self.reported.emit(" ".join([self._result(len(machines), new), *problems]))
             self.changed.emit()
 
     def _add(self, file: Path) -> Written:

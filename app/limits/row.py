@@ -82,9 +82,9 @@ class PreferenceRow(QWidget):
         theme.set_role(self._situation, "accent" if restricted else "muted")
         gentle_now = snapshot.schedule.level is Level.GENTLE
         for name, line in self.lines.items():
-            in_force = len(self.lines) == 1 or name.startswith(GENTLE) is gentle_now
-            line.mark(in_force)
-            line.editor.show_live(live if in_force else None)
+            is_effective = len(self.lines) == 1 or name.startswith(GENTLE) is gentle_now
+            line.mark(is_effective)
+            line.editor.show_live(live if is_effective else None)
 
     def show_problem(self, sentence: str) -> None:
         """Why the last change was refused; an empty sentence hides it."""

@@ -86,7 +86,7 @@ def _focus() -> QWidget:
     return QApplication.focusWidget() or QWidget()
 
 
-def test_the_live_bar_lies_on_the_level_in_force(page: LimitsPage, show: Show, qtbot: QtBot) -> None:
+def test_the_live_bar_lies_on_the_effective_level(page: LimitsPage, show: Show, qtbot: QtBot) -> None:
     busy = replace(CONTRIBUTING, processor=ProcessorUse(40))
     full, gentle = (editor(page, name, NumberEditor).slider for name in ("processor_share", "gentle.processor_share"))
     show(busy)
