@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 MIME_TYPE = "application/x-idlehive-project+json"
 COMPONENT = "org.idlehive.Idlehive"
 SUMMARY = "Give your computer's idle time to open deep-learning collaborations"
-_TRANSLATED = {
+TRANSLATED = {
     "de": (
         "Verteiltes Rechnen",
         "Leerlaufzeit des Computers offenen Deep-Learning-Projekten geben",
@@ -57,7 +57,7 @@ StartupNotify=true
 def _lines(line: str) -> str:
     """The line in each language."""
     return "\n".join(
-        line.format(code=code, tag=code.replace("_", "-"), words=words) for code, words in _TRANSLATED.items()
+        line.format(code=code, tag=code.replace("_", "-"), words=words) for code, words in TRANSLATED.items()
     )
 
 
