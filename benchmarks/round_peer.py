@@ -110,10 +110,15 @@ def _average(kind: str, dht: DHT, described: dict[str, Any], link: Link) -> None
             time.sleep(0.002)
         found = time.monotonic()
         control.allow_allreduce()
-        gathered = control.result()
-        ended = {"found": found, "done": time.monotonic(), "group": len(gathered), "bandwidth": averager.bandwidth}
-        if kind != PLAIN and (group := group_of(gathered, epoch)) is not None:
-            link.way_in.add_round(group.slowest_beside(dht.peer_id))
+        ended: dict[str, Any] = {"found": found, "bandwidth": averager.bandwidth}
+        try:
+            gathered = control.result()
+        except Exception as error:  # noqa: BLE001 - whatever keeps it from its average; the others answer likewise
+            ended["failure"] = str(error)
+        else:
+            ended |= {"done": time.monotonic(), "group": len(gathered)}
+            if kind != PLAIN and (group := group_of(gathered, epoch)) is not None:
+                link.way_in.add_round(group.slowest_beside(dht.peer_id))
         print(json.dumps(ended), flush=True)
         epoch += 1
     averager.shutdown()

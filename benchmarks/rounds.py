@@ -95,12 +95,16 @@ class Swarm:
         for peer in self._peers:
             self._processes.read(peer)
 
-    def round(self) -> tuple[float, float]:
-        """Seconds until all have found their group, and from then on until all have the average."""
+    def round(self) -> tuple[float, float] | None:
+        """Seconds until all have found their group, and from then on until all have the average; None if some do not
+        get it: on a computer that is busy, members fall silent for longer than the others wait."""
         asked = time.monotonic()
         for peer in self._peers:
             print(file=peer.stdin, flush=True)
         ended = [self._processes.read(peer) for peer in self._peers]
+        if failures := {end["failure"] for end in ended if "failure" in end}:
+            print(f"{self._kind}: a round failed:", "; ".join(sorted(failures)), flush=True)
+            return None
         if {end["group"] for end in ended} != {len(self._peers)}:
             sys.exit(f"not all were in one group: {ended}")
         self.bandwidths = [float(end["bandwidth"]) for end in ended]
@@ -161,24 +165,28 @@ def main(parameters: int, rounds: int, kinds: list[str], lines: list[Line]) -> N
         print(f"{2 * parameters / 1e6:.1f} MB; at least {least:.2f} s")
         for kind, swarm in swarms.items():
             # It opens the connections, and nobody has learned a bandwidth yet.
-            print(f"{kind}: first round {swarm.round()[1]:.2f} s", flush=True)
+            if (first := swarm.round()) is not None:
+                print(f"{kind}: first round {first[1]:.2f} s", flush=True)
             swarm.rest()
-        ended = list[dict[str, tuple[float, float, float, float]]]()
+        ended: dict[str, list[tuple[float, float, float, float]]] = {kind: [] for kind in kinds}
         for _round in range(rounds):
-            ended.append({})
             for kind, swarm in swarms.items():
                 before = swarm.costs()
                 times = swarm.round()
                 swarm.rest()
                 costs = swarm.costs()
-                ended[-1][kind] = (*times, costs[0] - before[0], costs[1] - before[1])
-        for kind in swarms:
-            found, took, worked, sent = zip(*(results[kind] for results in ended), strict=True)
+                if times is not None:
+                    ended[kind].append((*times, costs[0] - before[0], costs[1] - before[1]))
+        for kind, measured in ended.items():
+            if not measured:
+                continue
+            found, took, worked, sent = zip(*measured, strict=True)
             best, median = min(took), statistics.median(took)
             print(
                 f"{kind}: best {best:.2f} s, median {median:.2f} s, of the least {best / least:.2f} and"
                 f" {median / least:.2f}; group: median {statistics.median(found):.2f} s, longest {max(found):.2f} s;"
-                f" processor: median {statistics.median(worked):.2f} s; {statistics.median(sent):.2f} MB"
+                f" processor: median {statistics.median(worked):.2f} s; {statistics.median(sent):.2f} MB;"
+                f" {len(measured)} of {rounds} rounds"
             )
 
 
