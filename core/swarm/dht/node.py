@@ -53,6 +53,7 @@ class SparingNode(DHTNode):
         own = [peer_id_of(str(address)) for address in kwargs.get("initial_peers") or ()]
         node._limiting = asyncio.create_task(limit_connections(node.p2p, most_connected, own))
         node._note_messages_of(frozenset(own))
+        node._end_suspensions()
         return node
 
     def has_heard(self, peer: PeerID, seconds: float) -> bool:
@@ -74,13 +75,41 @@ class SparingNode(DHTNode):
         # hivemind calls it for each request, of others and to others.
         self.protocol.update_routing_table = noting
 
+    def _end_suspensions(self) -> None:
+        """Ask a node again that has given no answer, as soon as it takes a record: hivemind asks none for half a minute
+        and longer each time. Two peers that a busy moment had suspended here would not find each other."""
+        store = self.protocol.call_store
+
+        async def noting(peer: PeerID, *args: Any, **kwargs: Any) -> Any:
+            stored = await store(peer, *args, **kwargs)
+            if stored is not None:
+                self.blacklist.register_success(peer)
+            return stored
+
+        self.protocol.call_store = noting
+
     async def shutdown(self) -> None:
         self._limiting.cancel()
         await super().shutdown()
 
-    async def get_many_by_id(self, *args: Any, beam_size: int = ASKED, **kwargs: Any) -> Mapping[DHTID, Any]:
-        found: Mapping[DHTID, Any] = await super().get_many_by_id(*args, beam_size=beam_size, **kwargs)
+    async def get_many_by_id(
+        self, key_ids: Collection[DHTID], *args: Any, beam_size: int | None = None, **kwargs: Any
+    ) -> Mapping[DHTID, Any]:
+        if beam_size is None:
+            beam_size = max(map(self._asked, key_ids), default=ASKED)
+        found: Mapping[DHTID, Any] = await super().get_many_by_id(key_ids, *args, beam_size=beam_size, **kwargs)
         return found
+
+    def _asked(self, key: DHTID) -> int:
+        """How many of the nearest nodes to look at for a key. Those that are suspended are not called."""
+        wanted, looked_at = ASKED, 0
+        for _node, peer in self.protocol.routing_table.get_nearest_neighbors(
+            key, self.protocol.bucket_size, exclude=self.node_id
+        ):
+            if not wanted:
+                break
+            looked_at, wanted = looked_at + 1, wanted - (peer not in self.blacklist)
+        return looked_at + wanted
 
     async def store_many(self, *args: Any, **kwargs: Any) -> Mapping[Any, bool]:
         stored: Mapping[Any, bool] = await super().store_many(*args, beam_size=self.num_replicas, **kwargs)

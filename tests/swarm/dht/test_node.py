@@ -97,6 +97,29 @@ def test_a_key_is_asked_for_from_its_nearest_nodes_only(peers: Peers) -> None:
     assert STORED <= peers.sent() - before < (ASKED + 0.5) * STORED
 
 
+async def _suspend(_dht: DHT, node: DHTNode, peers: list[PeerID]) -> None:
+    for peer in peers:
+        node.blacklist.register_failure(peer)
+
+
+def test_the_next_nodes_are_asked_in_place_of_those_that_are_suspended(peers: Peers) -> None:
+    *nearest, farthest = sorted(peers.dhts, key=lambda dht: ask(dht, _distance))
+    ask(farthest, partial(_suspend, peers=[dht.peer_id for dht in nearest[:ASKED]]))
+    found = farthest.get(KEY, latest=True)
+    assert isinstance(found, ValueWithExpiration)
+    assert len(found.value) == 8
+
+
+def test_a_suspended_node_is_asked_again_once_it_has_taken_a_record(peers: Peers) -> None:
+    *nearest, farthest = sorted(peers.dhts, key=lambda dht: ask(dht, _distance))
+    ask(farthest, partial(_suspend, peers=[dht.peer_id for dht in nearest]))
+    assert farthest.get(KEY, latest=True) is None
+    peers.store(farthest, b"small", b"1")
+    found = farthest.get(KEY, latest=True)
+    assert isinstance(found, ValueWithExpiration)
+    assert len(found.value) == 9
+
+
 def test_where_to_store_is_not_asked_again(peers: Peers) -> None:
     caller = peers.join_to_call()
     before = peers.sent()
