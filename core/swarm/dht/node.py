@@ -102,7 +102,7 @@ class SparingNode(DHTNode):
 
     def _asked(self, key: DHTID) -> int:
         """How many of the nearest nodes to look at for a key. Those that are suspended are not called."""
-        wanted, looked_at = ASKED, 0
+        wanted, looked_at = ASKED - self._keeps(key), 0
         for _node, peer in self.protocol.routing_table.get_nearest_neighbors(
             key, self.protocol.bucket_size, exclude=self.node_id
         ):
@@ -110,6 +110,15 @@ class SparingNode(DHTNode):
                 break
             looked_at, wanted = looked_at + 1, wanted - (peer not in self.blacklist)
         return looked_at + wanted
+
+    def _keeps(self, key: DHTID) -> bool:
+        """Whether this node is one of those that are sent what is stored under a key, so that it need ask one other
+        less. Not one that has just come, or that may have been away itself."""
+        if self.protocol.client_mode or self.protocol.storage.get(key) is None or time.monotonic() < self._lost_until:
+            return False
+        nearest = self.protocol.routing_table.get_nearest_neighbors(key, REPLICAS, exclude=self.node_id)
+        own = self.node_id.xor_distance(key)
+        return sum(node.xor_distance(key) < own for node, _peer in nearest) < REPLICAS
 
     async def store_many(self, *args: Any, **kwargs: Any) -> Mapping[Any, bool]:
         stored: Mapping[Any, bool] = await super().store_many(*args, beam_size=self.num_replicas, **kwargs)

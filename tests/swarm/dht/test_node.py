@@ -97,6 +97,39 @@ def test_a_key_is_asked_for_from_its_nearest_nodes_only(peers: Peers) -> None:
     assert STORED <= peers.sent() - before < (ASKED + 0.5) * STORED
 
 
+async def _lose_one(_dht: DHT, node: DHTNode) -> None:
+    """As one that missed a store."""
+    found = node.protocol.storage.get(DHTID.generate(KEY))
+    assert found is not None
+    del found.value[b"7"]
+
+
+def test_who_keeps_what_is_under_a_key_asks_one_other_for_it(peers: Peers) -> None:
+    nearest = min(peers.dhts, key=lambda dht: ask(dht, _distance))
+    before = peers.sent()
+    found = nearest.get(KEY, latest=True)
+    assert isinstance(found, ValueWithExpiration)
+    assert len(found.value) == 8
+    assert peers.sent() - before < (ASKED - 0.5) * STORED
+
+
+def test_who_has_missed_a_store_is_told_of_it(peers: Peers) -> None:
+    nearest = min(peers.dhts, key=lambda dht: ask(dht, _distance))
+    ask(nearest, _lose_one)
+    assert len(ask(nearest, _subkeys)) == 7
+    found = nearest.get(KEY, latest=True)
+    assert isinstance(found, ValueWithExpiration)
+    assert len(found.value) == 8
+
+
+def test_who_had_no_answer_from_one_asks_two_again(peers: Peers) -> None:
+    nearest, *_others, lost = sorted(peers.dhts, key=lambda dht: ask(dht, _distance))
+    ask(nearest, partial(_get_no_answer, peer=lost.peer_id))
+    before = peers.sent()
+    assert nearest.get(KEY, latest=True) is not None
+    assert peers.sent() - before > (ASKED - 0.5) * STORED
+
+
 async def _suspend(_dht: DHT, node: DHTNode, peers: list[PeerID]) -> None:
     for peer in peers:
         node.blacklist.register_failure(peer)
