@@ -4,8 +4,12 @@ hivemind does not: a training loop would wait for an answer that cannot come, or
 """
 
 import logging
+import os
+import select
+import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 
 import psutil
 from hivemind import DHT
@@ -16,7 +20,7 @@ from core.swarm.traffic.wire_monitor import daemon_of
 log = logging.getLogger(__name__)
 
 _PERIOD = 0.5
-"""Seconds between two checks."""
+"""Seconds between two checks, where the system does not wake whoever waits for the end of another one's process."""
 
 
 class Liveness:
@@ -45,7 +49,9 @@ class Liveness:
             self._on_death(name)
 
     def _watch(self) -> None:
-        while not self._stopped.wait(_PERIOD):
+        while not self._stopped.is_set():
+            if not _wait_for_end_of_any(self._processes.values()):
+                self._stopped.wait(_PERIOD)
             if (name := self.missing) is not None and not self._stopped.is_set():
                 self._on_death(name)
                 return
@@ -61,6 +67,22 @@ def processes_of(dht: DHT, optimizer: CollaborativeOptimizer) -> dict[str, psuti
     if optimizer.grad_averager.pid is not None:  # not that of a peer that only takes the state over
         required["gradient_averager_ended"] = psutil.Process(optimizer.grad_averager.pid)
     return required
+
+
+def _wait_for_end_of_any(processes: Iterable[psutil.Process]) -> bool:
+    """False at once if the system cannot wait for them all (pidfd_open(2), Linux), or one has ended before."""
+    if sys.platform != "linux":
+        return False
+    ends = select.poll()
+    with ExitStack() as opened:
+        try:
+            for process in processes:
+                descriptor = os.pidfd_open(process.pid)
+                opened.callback(os.close, descriptor)
+                ends.register(descriptor, select.POLLIN)
+        except OSError:
+            return False
+        return bool(ends.poll())
 
 
 def ended(processes: Mapping[str, psutil.Process]) -> str | None:

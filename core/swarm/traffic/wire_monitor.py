@@ -16,9 +16,9 @@ from core.swarm.traffic.tcp_info import Carried, Connection, connections
 
 _PERIOD = 0.2
 """Seconds between two readings; a ceiling holds over such times."""
-_QUIET_PERIOD = 1.0
-"""Seconds between two while next to nothing goes through this program: each costs the kernel a third of a millisecond,
-which would be most of what a paused session takes of the processor."""
+_QUIET_PERIOD = 3.0
+"""Seconds between two while next to nothing goes through this program: each takes two milliseconds, a third of one in
+the kernel, which would be most of what a paused session takes of the processor."""
 
 
 class Pace:
