@@ -166,7 +166,7 @@ class Backbone:
 
     def _update_companion(self) -> None:
         if self.companion is not None:
-            self.companion.set_working(bool(self._others()) and not self._held)
+            self.companion.set_working(not self._held and bool(self._others()))
 
     def _others(self) -> list[bytes]:
         """Peers at work that are not the companion."""

@@ -53,6 +53,7 @@ class Companion:
         self._folder = session_folder
         self._clock = clock
         self._key = state / "companion.key"
+        self._identity: bytes | None = None
         volunteer = state / "companion-volunteer.key"
         if not volunteer.exists():
             write_atomically(volunteer, Ed25519PrivateKey.generate().private_bytes_raw())
@@ -74,10 +75,11 @@ class Companion:
     @property
     def identity(self) -> bytes | None:
         """Its peer id; None until it has made its key."""
-        try:
-            return bytes(PeerID.from_identity(self._key.read_bytes()).to_bytes())
-        except FileNotFoundError:
-            return None
+        if self._identity is None:
+            # Once: to check a key takes tens of milliseconds, in which a pause would not have reached the companion.
+            with contextlib.suppress(FileNotFoundError):
+                self._identity = bytes(PeerID.from_identity(self._key.read_bytes()).to_bytes())
+        return self._identity
 
     def restart_if_ended(self) -> None:
         """Restart the trainer if it has ended by itself and the wait is over.

@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
+from hivemind.p2p import P2P
 
 from core.api.project.manifest_reading import read_stored
 from core.api.session_settings import Limits, SessionSettings
@@ -25,7 +26,7 @@ class Beside:
     """A companion with its clock, and the commands that its trainers read."""
 
     def __init__(self, folder: Path) -> None:
-        self.now = 1000.0
+        self.now, self.folder = 1000.0, folder
         self._others = set(_children())
         """Of tests before these, such as the helper of multiprocessing that ends with this process."""
         self._heard = folder / "heard.jsonl"
@@ -138,3 +139,13 @@ def test_one_that_does_not_listen_is_ended_all_the_same(beside: Beside, monkeypa
     beside.companion.stop()
     assert beside.members() == []
     assert time.monotonic() - began < 5.0
+
+
+def test_a_key_is_read_once_since_to_check_it_takes_longer_than_a_pause_may(beside: Beside) -> None:
+    assert beside.companion.identity is None
+    key = beside.folder / "companion.key"
+    P2P.generate_identity(str(key))
+    found = beside.companion.identity
+    key.unlink()
+    assert found is not None
+    assert beside.companion.identity == found
