@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 
 _AHEAD = 2
 """Batches; more than one, so that a single slow one delays nothing."""
+_AT_ONCE = 5
+"""Batches that are asked for in one message: to write it and wake the process takes as long as a tenth of a batch."""
 _Made = dict[str, Any]
 """A batch as NumPy's arrays. They are copied through the pipe: shared memory has a name, stays if the process is killed
 before it takes that away, and is small in containers (64 MB)."""
@@ -80,6 +82,7 @@ class BatchProcess:
 
     def get(self, key: _Key, usual: int) -> Batch:
         """One batch, of an epoch that probably has so many. Raises as the iterator of `batches` does."""
+        self._forget_errors()
         self._ask(key, usual)
         batch = self._answer(key)
         self._usual = key.number + 1
@@ -105,26 +108,36 @@ class BatchProcess:
             act(self._process)
 
     def _ask(self, key: _Key, usual: int) -> None:
-        """For this batch and for the next ones, of which the epoch may have no more."""
-        end = usual if key.number < usual else key.number + 2
-        wanted = [key._replace(number=number) for number in range(key.number, end)]
-        wanted += [_Key(key.epoch + 1, key.portion, number) for number in range(_AHEAD)]
-        self._asked = {asked for asked in self._asked if key <= asked <= wanted[-1]}
-        for each in islice(wanted, 1 + _AHEAD):
-            if each not in self._asked:
-                self._asked.add(each)
-                with suppress(OSError):
-                    self._wire.send(each)
+        """For this batch and for the next ones, unless they are asked for already."""
+        wanted = list(islice(_next_ones(key, usual), _AT_ONCE))
+        if self._asked.issuperset(wanted[: 1 + _AHEAD]):
+            return
+        self._asked = {asked for asked in self._asked if key <= asked <= max(wanted)}
+        new = [each for each in wanted if each not in self._asked]
+        self._asked.update(new)
+        with suppress(OSError):
+            self._wire.send(new)
+
+    def _forget_errors(self) -> None:
+        """Those of batches that were made ahead: what was wrong then may be right now, so they are made again."""
+        while not self._arriving.empty():
+            self._receive_next()
+        for key in [key for key, made in self._made.items() if isinstance(made, Exception)]:
+            del self._made[key]
+            self._asked.discard(key)
+
+    def _receive_next(self) -> None:
+        answer = self._arriving.get()
+        if answer is _Signal.END:
+            self._arriving.put(answer)
+            raise WorldError("data_process_ended")
+        if not isinstance(answer, _Signal):
+            self._made.update([answer] if answer[0] in self._asked else ())
 
     def _answer(self, key: _Key) -> Batch:
         while key not in self._made:
             self._check()
-            answer = self._arriving.get()
-            if answer is _Signal.END:
-                self._arriving.put(answer)
-                raise WorldError("data_process_ended")
-            if not isinstance(answer, _Signal):
-                self._made.update([answer] if answer[0] in self._asked else ())
+            self._receive_next()
         self._asked.remove(key)
         made = self._made.pop(key)
         self._made = {other: value for other, value in self._made.items() if other in self._asked}
@@ -145,6 +158,16 @@ class BatchProcess:
         finally:
             self._has_begun.set()
             self._arriving.put(_Signal.END)
+
+
+def _next_ones(key: _Key, usual: int) -> Iterator[_Key]:
+    """This batch and those that come next. Where the epoch usually ends, both its end and another batch are likely: an
+    epoch has one more or less than the one before it."""
+    end = usual if key.number < usual else key.number + 2
+    yield from (_Key(key.epoch, key.portion, number) for number in range(key.number, end))
+    for other in range(_AHEAD):
+        yield _Key(key.epoch + 1, key.portion, other)
+        yield _Key(key.epoch, key.portion, end + other)
 
 
 class _Batches(Iterator[Batch]):
@@ -187,8 +210,8 @@ def _serve(order: Order, wire: Connection, other_end: Connection) -> None:
     with suppress(EOFError, OSError):
         wire.send(None)
         while True:
-            key = wire.recv()
-            wire.send((key, _made_or_error(epochs, key)))
+            for key in wire.recv():
+                wire.send((key, _made_or_error(epochs, key)))
 
 
 def _made_or_error(epochs: _Epochs, key: _Key) -> _Made | Exception:
