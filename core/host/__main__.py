@@ -85,7 +85,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
 
     with loading():
         from core.host.build import assemble
-        from core.learning.layers import check_at_layers
+        from core.learning.layers import LayerChecks
     phases.info("start: libraries loaded")
 
     with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
@@ -96,7 +96,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
         if control is not None:
             control.subscribe(backbone.hold, backbone.apply_to_companion)
             # An evaluation takes seconds, so it can also pause or end in the middle.
-            check_at_layers(backbone.auxiliary.model, control.wait_while_held)
+            LayerChecks(backbone.auxiliary.model, control.wait_while_held)
         os.write(pipe, hosting.encode(hosting.Serving(url)))
         phases.info("start: serving")
         with contextlib.suppress(EvaluationStopped):

@@ -12,7 +12,7 @@ from transformers.modeling_utils import PreTrainedModel
 from core.api.errors import WorldError
 from core.learning.flops import counting
 from core.learning.gradient_checkpointing import enable_checkpointing
-from core.learning.layers import check_at_layers
+from core.learning.layers import LayerChecks
 from core.learning.order import Order, Piece, Samples, loss_of
 from core.learning.peak_memory import PeakMemory
 from core.learning.precision import MixedPrecision
@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 
 _LATER = 1.3
 """What later passes take, as a multiple of the one that is measured: memory that is freed leaves gaps."""
+_CHECKED_EVERY = 0.004
+"""Seconds of a forward pass between two looks whether to go on; of a backward pass, which takes twice as long, two."""
 
 
 class Stopped(Exception):
@@ -71,7 +73,7 @@ class Microbatches:
         room: Room | None = None,
     ) -> None:
         self._order, self._model, self._device, self._room = order, model, device, room
-        check_at_layers(model, partial(stop_if, is_unwanted))
+        self._checks, self._thinned_for = LayerChecks(model, partial(stop_if, is_unwanted)), 0
         self._samples = Samples(order, portion, batches)
         self._size = Size(order.size, order.task.least_samples, has_limit=room is not None)
         self._is_half = half_precision is not None
@@ -120,7 +122,7 @@ class Microbatches:
 
     def _gradients(self, piece: Piece, batch: Batch) -> float:
         if self._flops_per_sample is not None and not self._size.is_unknown(piece.count):
-            return self._compute(piece, batch)
+            return self._compute_checked(piece, batch)
         with counting() as counted, PeakMemory() as memory:
             loss = self._compute(piece, batch)
         if self._flops_per_sample is None:
@@ -130,6 +132,14 @@ class Microbatches:
             taken = int(_LATER * memory.peak)
             if not self._size.fit(piece.count, taken, self._room.bytes()) and not self._keep_less():
                 raise self._room.exceeded_by(taken)
+        return loss
+
+    def _compute_checked(self, piece: Piece, batch: Batch) -> float:
+        if piece.count <= self._thinned_for:
+            return self._compute(piece, batch)
+        with self._checks.thin(_CHECKED_EVERY):
+            loss = self._compute(piece, batch)
+        self._thinned_for = piece.count
         return loss
 
     def _compute(self, piece: Piece, batch: Batch) -> float:
