@@ -6,6 +6,7 @@ place: a hash of both (lowbias32, Wellons 2018) in integers of 32 bits, which ar
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch.nn import functional
@@ -14,6 +15,8 @@ from torch.overrides import TorchFunctionMode
 _STEPS = ((16, 0x7FEB352D), (15, 0x846CA68B))
 _BITS = 31
 """Of a hash that are compared with the share."""
+_known = WeakKeyDictionary[torch.nn.Module, bool]()
+"""Whether a model has dropout: it is asked in each microbatch, and keeps what it is built with."""
 
 
 class ReproducibleDropout(TorchFunctionMode):
@@ -34,7 +37,14 @@ class ReproducibleDropout(TorchFunctionMode):
 
 
 def has_dropout(model: torch.nn.Module) -> bool:
-    """Whether the same samples give several gradients. Attention often has its share in the configuration alone."""
+    """Whether the same samples give several gradients."""
+    if model not in _known:
+        _known[model] = _finds_dropout(model)
+    return _known[model]
+
+
+def _finds_dropout(model: torch.nn.Module) -> bool:
+    # Attention often has its share in the configuration alone.
     config = vars(model.config) if hasattr(model, "config") else {}
     shares = [value for name, value in config.items() if "att" in name and "drop" in name and isinstance(value, float)]
     modules = [module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)]

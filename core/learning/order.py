@@ -93,8 +93,9 @@ class Samples:
         batch = self._rest if rows(self._rest) else next(self._batches)
         if rows(batch) - most < self.order.task.least_samples:
             most = rows(batch)
-        self._rest = {name: value[most:] for name, value in batch.items()}
-        taken = {name: value[:most] for name, value in batch.items()}
+        is_all = most >= rows(batch)
+        self._rest = {} if is_all else {name: value[most:] for name, value in batch.items()}
+        taken = batch if is_all else {name: value[:most] for name, value in batch.items()}
         piece = Piece(epoch, self._taken, rows(taken), self._portion)
         self._taken += piece.count
         return piece, taken
@@ -105,16 +106,24 @@ class Samples:
 
     def put_back(self, batch: Batch) -> None:
         """What was taken last is taken again next."""
-        self._rest = {name: torch.cat((value, self._rest[name])) for name, value in batch.items()}
+        rest = self._rest
+        self._rest = {name: torch.cat((value, rest[name])) if rest else value for name, value in batch.items()}
         self._taken -= rows(batch)
 
 
 def loss_of(order: Order, model: torch.nn.Module, piece: Piece, batch: Batch) -> torch.Tensor:
     """The mean loss of a piece. Dropout is that of the piece, on any kind of device."""
-    torch.manual_seed(order.seed(piece.epoch, piece.first + 1))
+    _seed(order.seed(piece.epoch, piece.first + 1))
     # torch asks it at every operation.
     with ReproducibleDropout() if has_dropout(model) else nullcontext():
         return order.task.loss(model, batch, piece.epoch)
+
+
+def _seed(seed: int) -> None:
+    """As `torch.manual_seed`, which without a card keeps the seed for one, with a text of the whole stack each time."""
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(seed)
 
 
 class Recomputation:

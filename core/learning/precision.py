@@ -5,6 +5,8 @@ the bits moves a gradient by about a hundredth of its norm, and what differs by 
 """
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 
@@ -32,21 +34,24 @@ class MixedPrecision:
         self._scaler = torch.amp.GradScaler(self._device, enabled=half is torch.float16)
         self._gradients = _Gradients(parameters)
 
-    def forward(self) -> torch.autocast:
+    def forward(self) -> AbstractContextManager[Any]:
         """A context for the forward pass."""
-        return torch.autocast(self._device, dtype=self._half, enabled=self._half is not None)
+        return torch.autocast(self._device, dtype=self._half) if self._half is not None else nullcontext()
 
     def backward(self, loss: torch.Tensor) -> bool:
         """Compute the gradients. False if they are too large for float16; the next ones are scaled less.
 
         A model for which no scale will do goes on in float32.
         """
+        if not self._scaler.is_enabled():
+            loss.backward()
+            return True
         scale = self._scaler.get_scale()
         self._scaler.scale(loss).backward()
         self._scaler.unscale_(self._gradients)
         self._scaler.step(self._gradients)
         self._scaler.update()
-        if self._scaler.is_enabled() and self._scaler.get_scale() < 1:
+        if self._scaler.get_scale() < 1:
             self._half, self._scaler = None, torch.amp.GradScaler(self._device, enabled=False)
             return False
         return self._scaler.get_scale() >= scale

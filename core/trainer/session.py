@@ -189,7 +189,7 @@ class Session:
                 self.microbatches.find_size()
             self.applied = settings
             apply_settings(settings, self.device)
-        self.measurements.memory.check(settings.limits.memory_limit)
+        self.measurements.memory.check_beside(settings.limits.memory_limit)
         return settings
 
 

@@ -58,9 +58,13 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, 
         if not self.is_between_rounds:
             return
         with torch.no_grad(), self.get_tensors() as tensors:
+            lent = list[torch.Tensor]()
             for parameter, tensor in zip(self.parameters, tensors, strict=True):
                 if (parameter.device, parameter.dtype) == (tensor.device, tensor.dtype):
-                    parameter.grad = tensor.zero_()
+                    parameter.grad = tensor
+                    lent.append(tensor)
+            if lent:
+                torch._foreach_zero_(lent)
 
     def give_up_round(self, control: StepControl | None) -> None:
         """See `give_up`. A round that begins by that lasts until its group ends it; this peer computes on meanwhile."""
@@ -85,10 +89,14 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, 
         """Add the gradients of a microbatch, of whatever size.
 
         hivemind weighs each by its size and then divides by their number, which is the mean over all samples only where
-        all are as large as the first.
+        all are as large as the first. And it makes a call for each parameter, which a small model waits for.
         """
-        super().accumulate_grads_(batch_size)
+        self._anchor_batch_size: int | None = self._anchor_batch_size or batch_size
+        self.local_samples_accumulated += batch_size
         self._count_times()
+        with torch.no_grad():
+            gradients, accumulated = list(self._grads_from_parameters()), list(self._grad_accumulators())
+            torch._foreach_add_(accumulated, gradients, alpha=batch_size / self._anchor_batch_size)
         if self.next_piece is not None:
             self._pieces.append(self.next_piece)
             self.next_piece = None

@@ -7,6 +7,7 @@ middle. So the session measures now and then, and ends with a message.
 
 import time
 from collections.abc import Callable
+from threading import Thread
 
 import psutil
 
@@ -26,6 +27,7 @@ class MemoryGuard:
         self._next = clock()
         self.held = 0
         """Bytes at the last measurement."""
+        self._unchecked: int | None = None
 
     def check(self, limit: int) -> None:
         """Measure, if it is time to. `limit` is in bytes, 0 for half of the computer's memory.
@@ -33,13 +35,31 @@ class MemoryGuard:
         Raises:
             UsageError: the session holds more.
         """
+        if self._is_due():
+            self._look()
+        self._compare(limit)
+
+    def check_beside(self, limit: int) -> None:
+        """As `check`, for a loop that waits for no measurement: what a thread measures is compared at a later call."""
+        if self._is_due():
+            Thread(target=self._look, name="memory", daemon=True).start()
+        self._compare(limit)
+
+    def _is_due(self) -> bool:
         now = self._clock()
         if now < self._next:
-            return
+            return False
         self._next = now + _EVERY
-        self.held = self._measure()
-        if self.held > _allowed(limit):
-            raise _exceeded(self.held, limit)
+        return True
+
+    def _look(self) -> None:
+        self.held = measured = self._measure()
+        self._unchecked = measured
+
+    def _compare(self, limit: int) -> None:
+        held, self._unchecked = self._unchecked, None
+        if held is not None and held > _allowed(limit):
+            raise _exceeded(held, limit)
 
     def measure(self) -> int:
         """Bytes that the session holds now, without those that it has freed."""

@@ -17,6 +17,9 @@ from core.trainer.machine.processor_time import ProcessorTime, with_shared_ones
 
 LONGEST_REST = 0.25
 """Seconds of one rest; a longer one is made of several, and the GPU is read again before each."""
+_OFTEN, _SELDOM = 0.1, 0.25
+"""Seconds of computing on the processor between two looks at its share and at other programs, where the share has a
+ceiling, and where it has none: each look takes half a millisecond, a microbatch perhaps fifty."""
 _SHORTEST_REST = 0.001
 """Seconds; a shorter rest is added to the next."""
 _BAND = 6.0
@@ -175,7 +178,10 @@ class Throttle:
 
     def rest(self, limits: Limits, threads: int, busy: float = 0.0) -> float:
         """Seconds to rest now; call it again after each rest until it is 0. `busy` is the microbatch's time."""
-        now, used = self._clock(), self._processor_time()
+        now, looks = self._clock(), _SELDOM if limits.processor_share == 100 else _OFTEN
+        if busy and self._read is None and now < self._then + looks:
+            return 0.0
+        used = self._processor_time()
         passed, computed = now - self._then, (used - self._used) / threads
         self._then, self._used = now, used
         ceilings = Ceilings(share=limits.processor_share / 100)

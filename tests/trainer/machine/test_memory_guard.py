@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from core.api.errors import UsageError
 from core.trainer.machine.memory_guard import MemoryGuard, session_memory
+from tests.waiting import wait_for
 
 GIB = 1 << 30
 
@@ -45,3 +47,27 @@ def test_what_children_hold_counts_too() -> None:
     grown = session_memory() - before
     child.communicate(b"\n")
     assert grown >= 100 << 20
+
+
+def test_a_loop_goes_on_while_memory_is_measured_and_ends_with_what_was_found() -> None:
+    measured, seen = threading.Event(), threading.Event()
+
+    def held() -> int:
+        seen.set()
+        assert measured.wait(10.0)
+        return 3 * GIB
+
+    guard = MemoryGuard(lambda: 0.0, held)
+    guard.check_beside(2 * GIB)
+    assert seen.wait(10.0)
+    guard.check_beside(2 * GIB)
+    measured.set()
+
+    def refused() -> bool:
+        try:
+            guard.check_beside(2 * GIB)
+        except UsageError as error:
+            return error.message.kind == "memory_over_limit"
+        return False
+
+    wait_for(refused, 10.0, "the error")

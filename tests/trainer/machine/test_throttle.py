@@ -248,3 +248,19 @@ def test_a_card_without_a_counter_is_estimated_from_its_watts() -> None:
     throttle.rest(Limits(), 1)
     assert throttle.joules.gpu is None
     assert throttle.joules.estimated == pytest.approx(100.0 * 4 * LONGEST_REST)
+
+
+@pytest.mark.parametrize(("share", "most"), [(100, 41), (50, 101)])
+def test_short_microbatches_do_not_wait_each_time_until_the_processor_time_is_read(share: int, most: int) -> None:
+    time, looks = Time(), 0
+
+    def processor_time() -> float:
+        nonlocal looks
+        looks += 1
+        return 0.0
+
+    throttle = Throttle(None, lambda: time.now, processor_time)
+    for _ in range(1000):
+        time.compute(0.01)
+        throttle.rest(Limits(processor_share=share), 1, 0.01)
+    assert most / 2 < looks <= most + 1
