@@ -2,9 +2,10 @@
 
 Side by side in one process and one run: microbatches of a project (the practice project, unless another one is given)
 with everything the trainer does to them (data, loss, `optimizer.step` of a live peer far from its target batch,
-counters, pace, reports twice a second), and through a bare PyTorch loop over the same model, microbatch and threads
-that even reuses one batch. The two take turns in short blocks, so that a noisy machine disturbs both. The second ratio
-is that of the processor time of the loop's thread, which other programs disturb less.
+counters, pace, memory, reports twice a second), and through a bare PyTorch loop over the same model and threads, which
+accumulates gradients over as many microbatches of the same data, and reads each loss. Its batches are made before, so
+it waits for none. The two take turns in short blocks, so that a noisy machine disturbs both. The second ratio is that
+of the processor time of the loop's thread, which other programs disturb less.
 
 Run it with `.venv/bin/python -m benchmarks.overhead [PROJECT_FOLDER] [--samples N]`: samples of a microbatch; those of
 the project if not given.
@@ -15,9 +16,11 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count, cycle, islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import torch
@@ -29,6 +32,7 @@ from core.learning.data import training_samples
 from core.learning.model import build_model
 from core.learning.order import Order
 from core.learning.tasks import task_for
+from core.learning.tasks.task import Batch, Task
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm
 from core.swarm.patches import install
@@ -83,28 +87,37 @@ def main() -> None:
         batch_process = BatchProcess(order)
         microbatches = Microbatches(order, shared, torch.device("cpu"), lambda: False, batches=batch_process.batches)
         throttle = Throttle(contention=Contention())
-        held = next(order.batches(2, 0))
+        batches = cycle(list(islice(order.batches(1, 0), max(1, manifest.training.target_batch_size // size))))
+        bare_loop = accumulating(task, bare, batches, max(1, manifest.training.target_batch_size // size))
 
         def with_peers() -> None:
+            measured.memory.check_beside(0)
+            optimizer.grad_averager.lend()
             done = microbatches.compute(1, 0)
             measured.counters.add_microbatch(size, done.loss)
             optimizer.step_with(done.piece)
             optimizer.zero_grad()
             throttle.rest(_NO_LIMITS, 1, done.seconds)
 
-        def alone() -> None:
-            task.loss(bare, held).backward()
-            bare.zero_grad()
-
         times = max(1, SAMPLES // size)
-        report(measure(with_peers, alone, times), size, times)
+        report(measure(with_peers, lambda: next(bare_loop), times), size, times)
         reporter.stop()
         batch_process.close()
         optimizer.shutdown()
         dht.shutdown()
 
 
-def measure(one: Callable[[], None], other: Callable[[], None], times: int) -> list[tuple[Block, Block]]:
+def accumulating(task: Task, model: Any, batches: Iterator[Batch], updates_after: int) -> Iterator[float]:
+    """The bare loop: the loss of each microbatch."""
+    for number in count(1):
+        loss = task.loss(model, next(batches))
+        loss.backward()
+        if number % updates_after == 0:
+            model.zero_grad()
+        yield loss.item()
+
+
+def measure(one: Callable[[], object], other: Callable[[], object], times: int) -> list[tuple[Block, Block]]:
     """A block of each, in turns; the first pair warms up."""
     pairs = []
     for number in range(BLOCKS + 1):
@@ -116,7 +129,7 @@ def measure(one: Callable[[], None], other: Callable[[], None], times: int) -> l
     return pairs[1:]
 
 
-def seconds(step: Callable[[], None], times: int) -> Block:
+def seconds(step: Callable[[], object], times: int) -> Block:
     start, used = time.perf_counter(), time.thread_time()
     for _ in range(times):
         step()
