@@ -32,7 +32,7 @@ class ProcessorTimes:
 @dataclass(frozen=True)
 class Processor:
     others: int | None = None
-    """Percent of all cores that other programs have used without a break; None: not known."""
+    """Percent of all cores that other programs have used without a break; None: not known, or not yet."""
 
 
 class ProcessorSensor:
@@ -43,6 +43,8 @@ class ProcessorSensor:
         """`tick` is a monotonic clock, in seconds."""
         self._tick, self._read = tick, read or processor_times
         self._last: ProcessorTimes | None = None
+        self._first = 0.0
+        """When counting began."""
         self._shares: deque[tuple[float, float]] = deque()
         self._sustained: deque[tuple[float, float]] = deque()
         self._value = Processor()
@@ -55,12 +57,15 @@ class ProcessorSensor:
             self._is_counted = False
             return self._value
         self._last = times
-        if before is not None and times.all > before.all:
+        if before is None:
+            self._first = now
+        elif times.all > before.all:
             _keep(self._shares, now, (times.busy - before.busy) / (times.all - before.all), SUSTAINED)
-            lasting = now - self._shares[0][0] >= SUSTAINED - self.every
-            _keep(self._sustained, now, min(share for _, share in self._shares) if lasting else 0.0, _LINGER)
-            highest = max(share for _, share in self._sustained)
-            self._value = Processor(round(100 * highest / _GRID) * _GRID)
+            # Readings come seldom while nothing is wanted; each share reaches back to the reading before it.
+            if now - self._first >= SUSTAINED:
+                _keep(self._sustained, now, min(share for _, share in self._shares), _LINGER)
+                highest = max(share for _, share in self._sustained)
+                self._value = Processor(round(100 * highest / _GRID) * _GRID)
         return self._value
 
     def info(self) -> SensorInfo:
