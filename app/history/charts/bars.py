@@ -16,8 +16,8 @@ from app.widgets import axis, painting, roles, theme
 from app.widgets.theme import Type
 from core.api.record.record import Bar, Bucket, Overview
 
-_TOP, _BOTTOM = 8.0, 22.0
-_BESIDE_LABELS = 8.0
+_TOP = 8.0
+_BESIDE_LABELS, _ABOVE_LABELS = 8.0, 5.0
 _LABEL = 64.0
 _WIDEST = 28.0
 
@@ -110,7 +110,7 @@ class BarsView(TimeChart):
         return self._room + place * self._step() + (self._step() - self._width()) / 2
 
     def _height(self) -> float:
-        return self.height() - _TOP - _BOTTOM
+        return self.height() - _TOP - _ABOVE_LABELS - theme.line_height(Type.CAPTION)
 
     def _paint_axes(self, painter: QPainter) -> None:
         now = theme.tokens()
@@ -122,8 +122,9 @@ class BarsView(TimeChart):
             where = QRectF(0, height - 9, self._room - _BESIDE_LABELS, 18)
             painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         every = max(1, round(_LABEL / self._step() + 0.49)) if self._starts else 1
+        line = theme.line_height(Type.CAPTION)
         for place in range(0, len(self._starts), every):
-            where = QRectF(self._left(place), self.height() - _BOTTOM + 5, _LABEL + 20, 16)
+            where = QRectF(self._left(place), self.height() - line, _LABEL + 20, line)
             label = self._label(self._starts[place])
             if where.left() + painter.fontMetrics().horizontalAdvance(label) <= self.width():
                 painter.drawText(where, Qt.AlignmentFlag.AlignLeft, label)
