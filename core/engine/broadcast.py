@@ -49,11 +49,13 @@ class Broadcast:
             listener(event, data)
 
     def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        """Send what still waits for the interval, and nothing after it."""
+        self._send()
+        self._listeners.clear()
 
     def _send(self) -> None:
-        self.close()
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = None
         if self._latest is None or self._latest == self._sent:
             return

@@ -228,7 +228,6 @@ class Engine:
         self.sensor_thread.close()
         self._sleep.close()
         self._power_limit.restore()
-        self.broadcast.close()
 
     def _observe(self, now: float) -> Observation:
         intent = self.intent.at(now)
@@ -293,6 +292,7 @@ class Engine:
         if isinstance(after, Starting) and not isinstance(before, Starting):
             self._stopped.clear()
         if self._closing and isinstance(after, Idle | Failed):
+            self.broadcast.close()  # an engine that ends is neither ready nor getting ready
             self._stopped.set()
 
     def _set_alarm(self, now: float, place_at: float | None) -> None:

@@ -5,17 +5,20 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
+from core.api.errors import EngineGone
 from core.api.intent import Contribute, Pause, Resume
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceInfo, SetPreference
 from core.api.protocol import Quit
 from core.api.reasons import Kind
 from core.api.record.record import ExportHistory, GetSessions, SessionGiven, Written
+from core.api.snapshot import Snapshot
 from core.system import orphans
 from core.system.orphans import TAG
 from tests.fakes.running_engine import RunningEngine, events
@@ -255,6 +258,18 @@ def test_quit_for_all_tells_the_front_ends_that_stay_open(engine: RunningEngine)
     next(watching.messages(0.1))
     engine.tell(Quit(with_front_ends=True))
     assert events(watching, "quitting").message == Message("quitting")
+
+
+def test_an_engine_that_ends_does_not_claim_to_get_ready(engine: RunningEngine) -> None:
+    engine.start().contribute()
+    watching = engine.client()
+    next(watching.messages())
+    engine.quit()
+    last = ""
+    with suppress(EngineGone):
+        for message in watching.messages():
+            last = message.state if isinstance(message, Snapshot) else last
+    assert last == "leaving"
 
 
 @pytest.mark.parametrize("resumes", [True, False])
