@@ -97,7 +97,8 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
     for reason in status.other_reasons(snapshot):
         yield closed(status.reason_sentence(reason, now))
     if snapshot.session:
-        yield progress.epoch(snapshot.progress)
+        if snapshot.progress.peers:  # before it has found the others, it knows nothing of the run
+            yield progress.epoch(snapshot.progress)
         yield tr("This session: {figures}", figures=progress.own(snapshot.progress))
         traffic = f"{progress.upload(snapshot.traffic)}, {progress.download(snapshot.traffic)}"
         yield tr("Traffic: {figures}", figures=traffic)
@@ -107,7 +108,8 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
     yield from _kept(snapshot, now)
     if snapshot.settings.gpu and snapshot.surroundings.last_input is None:
         yield tr("Idlehive cannot see whether you use the computer; `idlehive doctor` shows what it tried.")
-    yield tr("Limits: {limits}", limits=_changed_limits(snapshot.settings))
+    if changed := _changed_limits(snapshot.settings):
+        yield tr("Limits: {limits}", limits=changed)
 
 
 def _advice(snapshot: Snapshot) -> Iterator[str]:
@@ -118,12 +120,12 @@ def _advice(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _changed_limits(settings: SessionSettings) -> str:
-    """Those that differ from their defaults; a card's only where one is used."""
+    """Those of the session that differ from their defaults; a card's only where one is used."""
     limits = settings.limits
     declared = [PREFERENCES[name] for name in limits.__struct_fields__ if settings.gpu or not name.startswith("gpu_")]
     chosen = [each for each in declared if getattr(limits, each.name) != each.default]
     written = (f"{words(each.name).name} {values.write(getattr(limits, each.name), each.type)}" for each in chosen)
-    return ", ".join(written) or tr("defaults")
+    return ", ".join(written)
 
 
 def _watch(profile: Profile) -> None:

@@ -39,8 +39,10 @@ def epoch_done(epoch: int, last_loss: float | None) -> str:
 
 
 def own(progress: Progress) -> str:
-    """1,234 samples at 8.2/s."""
+    """1,234 samples at 8.2/s; without a speed while this computer computes nothing."""
     amount = amounts.samples(progress.samples)
+    if not progress.samples_per_second:
+        return amount
     return tr("{amount} at {speed}", amount=amount, speed=speed(progress.samples_per_second))
 
 

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from core.api.session import Report, Stage
 from core.api.snapshot import CatchUp, Progress, Reachability, Transfer
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
@@ -134,9 +136,13 @@ class SessionStatus:
         now, measured = time.monotonic(), self._measured
         situation = self._run.refined(self._situation)
         counters = measured.counters.counters(now, measured.meter.by_kind())
+        progress = self._run.progress(measured.counters, counters.samples)
+        if situation.stage != "contributing":
+            # hivemind keeps the speed of the last microbatch for the next one; meanwhile nothing computes.
+            progress = msgspec.structs.replace(progress, samples_per_second=0.0)
         return Report(
             situation.stage,
-            self._run.progress(measured.counters, counters.samples),
+            progress,
             measured.rates.read(now),
             counters,
             situation.transfer,

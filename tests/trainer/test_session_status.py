@@ -5,7 +5,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from core.api.session import Report
+from core.api.session import Report, Stage
 from core.api.snapshot import CatchUp, Progress, Reachability, Transfer
 from core.swarm.traffic.link import Link
 from core.trainer.counters import SessionCounters
@@ -23,7 +23,7 @@ class Run(BeforeJoining):
     min_bandwidth = 4_000
 
     def progress(self, _counters: SessionCounters, samples: int) -> Progress:
-        return Progress(epoch=3, samples=samples)
+        return Progress(epoch=3, samples=samples, samples_per_second=46.4, swarm_samples_per_second=120.0)
 
 
 @pytest.mark.parametrize("part", [Session, Joined.__init__])
@@ -63,6 +63,13 @@ def test_a_report_has_what_is_measured_and_what_the_run_says() -> None:
     report = SessionStatus(measurements, Run(64), "contributing").report()
     assert (report.progress.epoch, report.progress.samples) == (3, 16)
     assert report.min_bandwidth == 4_000
+
+
+@pytest.mark.parametrize("stage", get_args(Stage))
+def test_this_computer_has_a_speed_only_while_it_computes(stage: Stage) -> None:
+    progress = SessionStatus(Measurements(Link()), Run(64), stage).report().progress
+    assert progress.samples_per_second == (46.4 if stage == "contributing" else 0.0)
+    assert progress.swarm_samples_per_second == 120.0
 
 
 def test_before_joining_a_report_knows_the_target_alone() -> None:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from app.cli.console.output import printable
 from app.cli.console.session_totals import SessionTotals
@@ -12,7 +13,7 @@ from app.text import progress
 from app.text.formats import region
 from app.text.formats.region import Region
 from core.api.session_settings import Limits, SessionSettings
-from core.api.snapshot import Progress, Snapshot, Today, Traffic
+from core.api.snapshot import Progress, Session, Snapshot, Today, Traffic
 
 NOON = time.mktime((2026, 3, 5, 12, 0, 0, 0, 0, -1))
 
@@ -49,14 +50,25 @@ def test_a_hostile_name_cannot_control_the_terminal() -> None:
 @pytest.mark.parametrize(
     ("limits", "text"),
     [
-        (Limits(), "Limits: defaults"),
-        (Limits(threads=2, cache_size=64 << 20), "Limits: Processor threads 2, Data kept on disk 64 MiB"),
+        (Limits(), []),
+        (Limits(threads=2, cache_size=64 << 20), ["Limits: Processor threads 2, Data kept on disk 64 MiB"]),
     ],
 )
-def test_only_limits_that_differ_from_their_defaults_are_listed(limits: Limits, text: str) -> None:
-    assert (
-        lines(Snapshot(state="idle", engine_pid=1, settings=SessionSettings(limits=limits)), NOON)[-1].strip() == text
-    )
+def test_only_limits_that_differ_from_their_defaults_are_listed(limits: Limits, text: list[str]) -> None:
+    said = lines(Snapshot(state="idle", engine_pid=1, settings=SessionSettings(limits=limits)), NOON)
+    assert [line.strip() for line in said[1:]] == text
+
+
+def test_a_session_tells_its_speed_only_while_it_computes() -> None:
+    assert progress.own(Progress(samples=1234, samples_per_second=8.2)) == "1,234 samples at 8.2/s"
+    assert progress.own(Progress(samples=1234)) == "1,234 samples"
+
+
+def test_before_a_session_has_found_the_others_nothing_is_said_of_the_run() -> None:
+    starting = Snapshot(state="joining", engine_pid=1, session=Session(7, NOON), progress=Progress(target_batch_size=9))
+    assert not any(line.strip().startswith("Epoch") for line in lines(starting, NOON))
+    joined = replace(starting, progress=replace(starting.progress, peers=1))
+    assert "  Epoch 0: 0 % of 9 samples, 1 peer" in [printable(line) for line in lines(joined, NOON)]
 
 
 def test_totals_count_from_the_first_snapshot_on() -> None:
