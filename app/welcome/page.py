@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from textwrap import shorten
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
@@ -22,6 +22,8 @@ from core.api.sensors import GetSensors, SensorInfo
 
 _ROOMY_WIDTH = 900
 _LONGEST_SUMMARY = 160
+_SENSORS_MS = 2000
+"""What the sensors say has an age: "last used 35 s ago"."""
 
 
 class WelcomePage(QWidget):
@@ -35,6 +37,9 @@ class WelcomePage(QWidget):
         self.projects: dict[str, ChoiceCard] = {}
         self._summary = Label(kind=Type.CAPTION, role="muted", wrap=True)
         self._build()
+        self._sensors = QTimer(self, interval=_SENSORS_MS)
+        self._sensors.timeout.connect(self._fetch_sensors)
+        self._sensors.start()
         link.link_changed.connect(self._on_link)
         self._on_link()
 
@@ -104,6 +109,7 @@ class WelcomePage(QWidget):
 
     def _machine(self) -> Card:
         self._found = layouts.grid(theme.UNIT * 5, theme.UNIT, 0, 1, 0, 1)
+        self._shown: list[tuple[str, str]] = []
         self._show_hardware([])
         return Card(tr("Found in this computer"), self._found)
 
@@ -148,14 +154,21 @@ class WelcomePage(QWidget):
         up = self._link.state is Link.UP
         self.start.setEnabled(up)
         if up:
-            self._link.ask(GetSensors(), self._show_hardware, kind=list[SensorInfo])
+            self._fetch_sensors()
             self._link.ask(ListProjects(), self.show_projects, kind=list[ProjectInfo])
 
+    def _fetch_sensors(self) -> None:
+        if self._link.state is Link.UP:
+            self._link.ask(GetSensors(), self._show_hardware, kind=list[SensorInfo])
+
     def _show_hardware(self, sensors: list[SensorInfo]) -> None:
+        lines = hardware_summary.lines(hardware_summary.this_computer(), sensors)
+        if lines == self._shown:
+            return
+        self._shown = lines
         while item := self._found.takeAt(0):
             if widget := item.widget():
                 widget.deleteLater()
-        lines = hardware_summary.lines(hardware_summary.this_computer(), sensors)
         for number, (name, value) in enumerate(lines):
             row, column = number // 2, number % 2 * 2
             self._found.addWidget(Label(name, Type.CAPTION, "muted"), row, column, Qt.AlignmentFlag.AlignTop)

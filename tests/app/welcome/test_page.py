@@ -1,6 +1,7 @@
 """The first run: what a new volunteer sees, and what comes of a comfort level."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from msgspec.structs import replace
@@ -27,6 +28,7 @@ from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
+from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 
 PRACTICE = ProjectInfo("practice", "Practice", "A tiny model.", "Idlehive", "CC0-1.0", "builtin", practice=True)
@@ -52,6 +54,17 @@ def page_of(window: MainWindow, qtbot: QtBot) -> WelcomePage:
     page = window.findChildren(WelcomePage)[0]
     qtbot.waitUntil(lambda: len(page.projects) == 2)
     return page
+
+
+def test_what_the_sensors_say_does_not_grow_old(first: MainWindow, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    page = page_of(first, qtbot)
+    for seconds in (35.0, 2.0):
+        engine.answer(GetSensors, [SensorInfo("presence", Message("last_input", {"ago": seconds}), True)])
+        qtbot.waitUntil(partial(says, page, f"Mouse or keyboard were last used {seconds:.0f} s ago."), timeout=4000)
+
+
+def says(page: WelcomePage, text: str) -> bool:
+    return text in {label.text().replace(SPACE, " ") for label in page.findChildren(Label)}
 
 
 def test_one_press_contributes_gently_to_the_practice_project(
