@@ -13,8 +13,10 @@ import time
 
 import pytest
 
+from app.cli.console.display import PlainDisplay
 from core.api.message import Message
 from core.api.protocol import Event
+from core.api.snapshot import Snapshot, State
 from tests.cli.conftest import ROOT, StartCli
 from tests.cli.snapshots import BEFORE, NOW, active, wait_for_line
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -37,6 +39,14 @@ def test_without_a_terminal_there_is_one_plain_line_for_each_change(
     assert all(re.match(r"\d\d:\d\d:\d\d  ", line) for line in lines)
     ended = "The organiser has ended Bees [2J; thank you for helping."
     assert [line[10:-1] for line in lines] == ["Epoch 18: loss 4.20", "Epoch 19", ended]
+
+
+def test_a_change_without_other_words_needs_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = PlainDisplay()
+    states: tuple[State, ...] = ("idle", "starting", "joining")
+    for state in states:
+        shown.show(Snapshot(state=state, wanted=True, engine_pid=1))
+    assert [line[10:] for line in capsys.readouterr().out.splitlines()] == ["Getting ready", "Looking for peers"]
 
 
 @pytest.mark.parametrize("columns", [40, 60, 120])

@@ -23,6 +23,7 @@ class PlainDisplay:
 
     def __init__(self) -> None:
         self._shown: object = None
+        self._line = ""
 
     def __enter__(self) -> Self:
         return self
@@ -32,8 +33,10 @@ class PlainDisplay:
 
     def show(self, snapshot: Snapshot) -> None:
         if (now_shown := _without_figures(snapshot)) != self._shown:
-            self._shown = now_shown
-            self.print_line(output.printable(status.status(snapshot, time.time())))
+            self._shown, before = now_shown, self._line
+            self._line = output.printable(status.status(snapshot, time.time()))
+            if self._line != before:
+                self.print_line(self._line)
 
     def show_event(self, event: Event) -> None:
         self.print_line(event_line(event))
