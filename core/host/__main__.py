@@ -19,6 +19,7 @@ from core.client.installation import core_command, core_environment
 from core.host import notes
 from core.host.control import EvaluationStopped, HostControl
 from core.host.project import load
+from core.system.forking.requests import ForkServer
 from core.system.orphans import TAG
 from core.system.priority import PROMPTLY, lower_priority, start_promptly
 from core.system.subreaper import end_children_with_this_process
@@ -45,6 +46,8 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 def main(argv: list[str]) -> int:
     chosen = arguments(argv)
+    end_children_with_this_process()
+    server = _fork_server() if chosen.companion else None
     if chosen.promptly:
         start_promptly()
     elif chosen.embedded:
@@ -55,7 +58,6 @@ def main(argv: list[str]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if not chosen.embedded:
         _speak_to_organiser(pipe)
-    end_children_with_this_process()
     # hivemind ends its forked processes by SIGTERM: they must not inherit our handler.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     ending = threading.Event()
@@ -63,11 +65,19 @@ def main(argv: list[str]) -> int:
         signal.signal(number, lambda *_: ending.set())
     control = HostControl(ending) if chosen.embedded else None
     try:
-        _serve(chosen, ending, control, pipe)
+        _serve(chosen, ending, control, pipe, server)
     except IdlehiveError as error:
         os.write(pipe, hosting.encode(Fault(error.message)))
         return 2 if isinstance(error, UsageError) else 1
     return 0
+
+
+def _fork_server() -> ForkServer | None:
+    if sys.platform != "linux":
+        return None
+    from core.system.forking.server import fork_server
+
+    return fork_server()
 
 
 def _speak_to_organiser(pipe: int) -> None:
@@ -78,7 +88,13 @@ def _speak_to_organiser(pipe: int) -> None:
     phases.setLevel(logging.WARNING)
 
 
-def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostControl | None, pipe: int) -> None:
+def _serve(
+    chosen: argparse.Namespace,
+    ending: threading.Event,
+    control: HostControl | None,
+    pipe: int,
+    server: ForkServer | None,
+) -> None:
     # Report a mistake in the file before torch loads, which takes seconds.
     project = load(chosen.project)
     from core.learning.light_imports import loading
@@ -88,7 +104,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
         from core.learning.layers import LayerChecks
     phases.info("start: libraries loaded")
 
-    with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
+    with assemble(chosen, project, Path(os.environ[TAG]), server) as (backbone, url):
         if chosen.promptly:
             lower_priority()
         # hivemind has made this process ignore SIGINT.

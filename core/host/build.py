@@ -40,14 +40,17 @@ from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.wire_monitor import WireMonitor
 from core.system.atomic_file import write_atomically
+from core.system.forking.requests import ForkServer
 
 log = logging.getLogger(__name__)
 phases = logging.getLogger("core.host.start")
 
 
 @contextmanager
-def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path) -> Iterator[tuple[Backbone, str]]:
-    """A context with a serving backbone and the URL of its manifest.
+def assemble(
+    chosen: argparse.Namespace, project: Project, session_folder: Path, fork_server: ForkServer | None = None
+) -> Iterator[tuple[Backbone, str]]:
+    """A context with a serving backbone and the URL of its manifest. The fork server is for its companion.
 
     Raises:
         IdlehiveError: the project's model is wrong, a port is in use, a folder cannot be written.
@@ -93,7 +96,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
                 line_bandwidth=link.bandwidth,
             ),
             record=RunRecordPublisher(dht, manifest.run_id, state / "identity.key"),
-            companion=_companion(chosen, manifest, url, state, session_folder),
+            companion=_companion(chosen, manifest, url, state, session_folder=session_folder, fork_server=fork_server),
         )
         opened.callback(backbone.close)
         if validation := _validation(chosen, project, backbone, session_folder):
@@ -160,11 +163,18 @@ def _validation(
 
 
 def _companion(
-    chosen: argparse.Namespace, manifest: Manifest, url: str, state: Path, session_folder: Path
+    chosen: argparse.Namespace,
+    manifest: Manifest,
+    url: str,
+    state: Path,
+    *,
+    session_folder: Path,
+    fork_server: ForkServer | None,
 ) -> Companion | None:
     if not chosen.companion:
         return None
-    return Companion(parse(msgspec.json.encode(manifest), url), state, session_folder / "companion")
+    own = parse(msgspec.json.encode(manifest), url)
+    return Companion(own, state, session_folder / "companion", fork_server=fork_server)
 
 
 def _listen(chosen: argparse.Namespace, state: Path) -> list[str]:

@@ -21,6 +21,7 @@ from core.client.installation import core_command
 from core.system import orphans
 from core.system.atomic_file import write_atomically
 from core.system.backoff import FORGIVEN_AFTER, backoff
+from core.system.forking.requests import Forked, ForkServer
 
 log = logging.getLogger(__name__)
 
@@ -43,13 +44,13 @@ class Companion:
         session_folder: Path,
         *,
         program: Sequence[str] = (),
+        fork_server: ForkServer | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Tests replace the trainer (`program`) and the monotonic clock, in seconds."""
-        trainer = program or core_command("core.trainer")
-        self._command = core_command(
-            "core.system.subreaper", "--grace", str(_GRACE), str(session_folder), "--", *trainer
-        )
+        """Tests replace the trainer (`program`) and the monotonic clock, in seconds. A fork server starts it without
+        loading libraries again."""
+        self._program = program or core_command("core.trainer")
+        self._fork_server = fork_server
         self._folder = session_folder
         self._clock = clock
         self._key = state / "companion.key"
@@ -81,6 +82,11 @@ class Companion:
                 self._identity = bytes(PeerID.from_identity(self._key.read_bytes()).to_bytes())
         return self._identity
 
+    @property
+    def has_ended(self) -> bool:
+        """With all its processes, unless the subreaper was killed."""
+        return self._process.poll() is not None
+
     def restart_if_ended(self) -> None:
         """Restart the trainer if it has ended by itself and the wait is over.
 
@@ -88,7 +94,7 @@ class Companion:
         """
         with self._lock:
             now = self._clock()
-            if self._process.poll() is None:
+            if not self.has_ended:
                 return
             if self._retry_at is None:
                 self._clean_up()
@@ -125,11 +131,21 @@ class Companion:
     def _launch(self) -> None:
         self._retry_at = None
         self._started_at = self._clock()
-        self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = self._started()
         self._wire, reports = cast("tuple[IO[bytes], IO[bytes]]", (self._process.stdin, self._process.stdout))
         threading.Thread(target=_log_faults, args=(reports,), name="companion", daemon=True).start()
         self._send(self._start)
         self._send(self._current_command())
+
+    def _started(self) -> "subprocess.Popen[bytes] | Forked":
+        if self._fork_server is not None:
+            try:
+                return self._fork_server.start(self._program, self._folder, _GRACE)
+            except OSError as error:
+                log.warning("the fork server has ended: %s", error)
+                self._fork_server = None
+        subreaper = core_command("core.system.subreaper", "--grace", str(_GRACE), str(self._folder), "--")
+        return subprocess.Popen([*subreaper, *self._program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def _next_wait(self, now: float) -> float:
         self._ends = 1 if now - self._started_at >= FORGIVEN_AFTER else self._ends + 1
@@ -149,7 +165,7 @@ class Companion:
 
     def _clean_up(self) -> None:
         self._close_pipe()
-        if self._process.returncode < 0:
+        if (self._process.returncode or 0) < 0:
             # The subreaper itself was killed: its clean-up is done here.
             orphans.kill_all(self._folder)
 

@@ -5,6 +5,7 @@ import ctypes
 import os
 import platform
 import sys
+import threading
 from pathlib import Path
 
 PROMPTLY = "--promptly"
@@ -49,6 +50,15 @@ def lower_priority() -> None:
         for thread in rest:
             _lower(thread)
         lowered |= rest
+
+
+def lower_this_thread() -> None:
+    """Give it idle priority, and with that what it starts. The others, and what they fork, keep theirs, which nobody
+    may raise again."""
+    if sys.platform == "linux" and os.getsid(0) == os.getpid():
+        # What is forked has a session of its own, too.
+        _write("/proc/self/autogroup", str(_NICEST))
+    _lower(threading.get_native_id())
 
 
 def _lower(thread: int) -> None:

@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from core.system.orphans import TAG
 
@@ -37,16 +38,21 @@ _POLL = 0.5
 _COMMAND_NOT_FOUND = 127
 
 
-def run(folder: Path, command: list[str], grace: float = GRACE) -> int:
-    """Run `command` to its end; its exit code. See the module's docstring."""
-    parent = os.getppid()
+def run(
+    folder: Path, command: list[str] | Callable[[], NoReturn], grace: float = GRACE, parent: int | None = None
+) -> int:
+    """Run `command` to its end; its exit code. See the module's docstring.
+
+    A function runs in a forked process. `parent` is whose end ends it, if that is known from before this one began.
+    """
+    parent = parent or os.getppid()
     if os.getpgrp() != os.getpid():
         os.setsid()
     wakeup = _wakeup_pipe()
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    child = _start(command, folder)
+    child = _start(command, folder, wakeup)
     try:
         return _exit_code(_watch(child, parent, grace, wakeup))
     finally:
@@ -134,7 +140,7 @@ def _kill_the_rest() -> None:
         time.sleep(0.01)
 
 
-def _start(command: list[str], folder: Path) -> int:
+def _start(command: list[str] | Callable[[], NoReturn], folder: Path, wakeup: int) -> int:
     subreaper_pid = os.getpid()
     child = os.fork()
     if child:
@@ -144,10 +150,30 @@ def _start(command: list[str], folder: Path) -> int:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == subreaper_pid:
             # Libraries put sockets into the temporary folder, and a killed process leaves them there.
-            os.execvpe(command[0], command, {**os.environ, TAG: str(folder), "TMPDIR": str(folder)})
+            os.environ |= {TAG: str(folder), "TMPDIR": str(folder)}
+            if callable(command):
+                _forget_signals(wakeup)
+                command()
+            else:
+                _execute(command)
+    finally:
+        os._exit(_COMMAND_NOT_FOUND)
+
+
+def _execute(command: list[str]) -> None:
+    try:
+        os.execvp(command[0], command)
     except OSError as error:
         os.write(2, f"{command[0]} cannot be started: {error.strerror}.\n".encode())
-    os._exit(_COMMAND_NOT_FOUND)
+
+
+def _forget_signals(wakeup: int) -> None:
+    """Handle them as a new program does."""
+    os.close(signal.set_wakeup_fd(-1))
+    os.close(wakeup)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_DFL)
 
 
 _terminating = False

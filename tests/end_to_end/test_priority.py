@@ -17,10 +17,10 @@ pytestmark = [
 
 
 def schedulers(engine: int) -> dict[int, set[int]]:
-    """Of all threads of all processes of a session, by process; the subreapers only wait."""
+    """Of all threads of all processes of a session, by process; subreapers and fork servers only wait."""
     found = {}
     for process in psutil.Process(engine).children(recursive=True):
-        if "core.system.subreaper" not in process.cmdline():
+        if not {"core.system.subreaper", "core.system.forking.server"} & set(process.cmdline()):
             threads = Path(f"/proc/{process.pid}/task").iterdir()
             found[process.pid] = {os.sched_getscheduler(int(thread.name)) for thread in threads}
     return found

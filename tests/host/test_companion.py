@@ -17,7 +17,9 @@ from core.api.session_settings import Limits, SessionSettings
 from core.client.installation import core_command
 from core.host.companion import Companion
 from core.system.backoff import FIRST_WAIT, FORGIVEN_AFTER
+from core.system.forking.requests import ForkServer
 from tests.fakes import scripted_trainer
+from tests.fakes.fork_server import Server
 from tests.fakes.scripted_host import manifest
 from tests.waiting import wait_for
 
@@ -25,7 +27,7 @@ from tests.waiting import wait_for
 class Beside:
     """A companion with its clock, and the commands that its trainers read."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, fork_server: ForkServer | None) -> None:
         self.now, self.folder = 1000.0, folder
         self._others = set(_children())
         """Of tests before these, such as the helper of multiprocessing that ends with this process."""
@@ -37,6 +39,7 @@ class Beside:
             folder,
             folder / "session",
             program=core_command("tests.fakes.scripted_trainer"),
+            fork_server=fork_server,
             clock=lambda: self.now,
         )
 
@@ -60,12 +63,12 @@ class Beside:
     def kill(self) -> None:
         """SIGKILL to the trainer; back when nothing is left of it."""
         os.kill(self.trainers()[-1], signal.SIGKILL)
-        wait_for(lambda: not self.members())
+        wait_for(lambda: self.companion.has_ended and not self.members())
 
     def seconds_until_begun(self) -> float:
         """From now until it has begun again."""
         since, begun = self.now, len(self.trainers())
-        while not self.members():
+        while self.companion.has_ended:
             self.companion.restart_if_ended()
             self.now += 1.0
         wait_for(lambda: len(self.trainers()) > begun)
@@ -86,14 +89,17 @@ def _lives(process: psutil.Process) -> bool:
         return False
 
 
-@pytest.fixture
-def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
+@pytest.fixture(params=["as a program", "by a fork server"])
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Beside]:
     monkeypatch.setenv(scripted_trainer.VARIABLE, str(tmp_path / "trainer.json"))
-    beside = Beside(tmp_path)
+    server = Server(tmp_path) if request.param == "by a fork server" else None
+    beside = Beside(tmp_path, server.asking if server is not None else None)
     wait_for(beside.trainers)
     yield beside
     beside.companion.stop()
     assert beside.members() == []
+    if server is not None:
+        server.close()
 
 
 def test_a_killed_companion_is_restarted_with_the_present_limits_and_command(
@@ -123,7 +129,7 @@ def test_a_killed_subreaper_leaves_no_process_that_the_next_companion_would_meet
     before = beside.members()
     subreaper = min(before, key=lambda process: process.create_time())
     subreaper.kill()
-    wait_for(lambda: not _lives(subreaper))
+    wait_for(lambda: beside.companion.has_ended)
     assert any(_lives(process) for process in before)
     assert beside.seconds_until_begun() == FIRST_WAIT
     assert not any(_lives(process) for process in before)

@@ -48,15 +48,16 @@ class Child(asyncio.SubprocessProtocol):
         self._finishing: asyncio.Task[None] | None = None
 
     @property
-    def subreaper_pid(self) -> int:
-        return self._transport.get_pid()
+    def subreaper_pid(self) -> int | None:
+        """None as long as it is only to begin."""
+        return self._transport.get_pid() or None
 
     @property
     def pid(self) -> int | None:
         """The program's process, which is the subreaper's first child; None if it does not run."""
         import psutil
 
-        if self.code is not None:
+        if self.code is not None or self.subreaper_pid is None:
             return None
         if sys.platform == "win32":  # it runs in WSL, behind wsl.exe
             return self.subreaper_pid
@@ -84,14 +85,16 @@ class Child(asyncio.SubprocessProtocol):
                 self._kill_group()
 
     def _kill_group(self) -> None:
-        if sys.platform == "win32":
-            self._transport.kill()  # the subreaper inside WSL then reads the end of its input
+        if sys.platform == "win32" or self.subreaper_pid is None:
+            self._transport.kill()  # a subreaper inside WSL then reads the end of its input
         else:
             os.killpg(self.subreaper_pid, signal.SIGKILL)
 
     async def stop(self, grace: float) -> None:
         """Close stdin, kill the group if the program still runs after `grace` seconds, and wait for its end."""
         self.close_stdin()
+        if self.subreaper_pid is None:
+            self.kill()
         try:
             await asyncio.wait_for(self.ended.wait(), grace)
         except TimeoutError:
@@ -172,11 +175,7 @@ async def start_child(
 async def _start(command: Sequence[str], child: Child, place: Here) -> Child:
     # Created here too, so that the search for orphans knows the session from the start.
     child.folder.mkdir(mode=0o700)
-    subreaper = place.under_subreaper(child.folder, command)
-    # The parent-death signal follows the thread that forks: it must be the event loop's, which does not end.
-    await asyncio.get_running_loop().subprocess_exec(
-        lambda: child, *subreaper, env={**core_environment(), TAG: str(child.folder)}, start_new_session=True
-    )
+    await place.start(child, command, child.folder, {**core_environment(), TAG: str(child.folder)})
     return child
 
 

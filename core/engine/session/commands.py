@@ -16,12 +16,23 @@ class Programs:
     trainer: Sequence[str]
     host: Sequence[str]
     place: Here = field(default_factory=Here)
+    preloaded: Here | None = None
+    """Where both run for the practice project, if that is elsewhere."""
+
+    @property
+    def practice(self) -> Here:
+        return self.preloaded or self.place
 
     @classmethod
     def of(cls, profile: Profile) -> "Programs":
         """Those of this installation."""
         place = InWsl() if sys.platform == "win32" else Here()
-        return cls(place.command(profile, "core.trainer"), place.command(profile, "core.host"), place)
+        preloaded = None
+        if sys.platform == "linux":
+            from core.engine.session.preloaded import Preloaded
+
+            preloaded = Preloaded(place.command(profile, "core.system.forking.server"), profile.runtime)
+        return cls(place.command(profile, "core.trainer"), place.command(profile, "core.host"), place, preloaded)
 
     def host_for(self, project: Path, state: Path) -> list[str]:
         """The backbone of the practice project, with a companion as a second peer."""

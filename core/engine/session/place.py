@@ -1,5 +1,6 @@
 """Where the programs of a session run: beside the engine or, on Windows, in a distribution of WSL 2."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,8 +16,20 @@ class Here:
         """The command line of a module of core that computes."""
         return compute_command(profile, module)
 
+    async def start(
+        self, program: asyncio.SubprocessProtocol, command: Sequence[str], folder: Path, environment: dict[str, str]
+    ) -> None:
+        """Start `command` under the subreaper, in the session's `folder`.
+
+        Raises:
+            OSError: the process cannot be started.
+        """
+        # The parent-death signal follows the thread that forks: it must be the event loop's, which does not end.
+        await asyncio.get_running_loop().subprocess_exec(
+            lambda: program, *self.under_subreaper(folder, command), env=environment, start_new_session=True
+        )
+
     def under_subreaper(self, folder: Path, command: Sequence[str]) -> list[str]:
-        """`command` under the subreaper, in the session's `folder`."""
         return core_command("core.system.subreaper", str(folder), "--", *command)
 
     def shared(self, path: Path) -> str:

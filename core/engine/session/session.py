@@ -48,6 +48,8 @@ class Services:
     """Command line."""
     place: Here
     """Where it runs."""
+    practice: Here
+    """Where it runs beside the backbone of the practice project."""
     backbone: Backbone
     catalogue: Catalogue
     credentials: Credentials
@@ -147,7 +149,8 @@ class Session:
         command, runtime = list(self._services.trainer), self._services.profile.runtime
         if self._promptly:
             command.append(PROMPTLY)
-        trainer = self._child = await start_child(command, runtime, self._on_line, "trainer", self._services.place)
+        place = self._services.practice if self._is_practice else self._services.place
+        trainer = self._child = await start_child(command, runtime, self._on_line, "trainer", place)
         manifest = await self._manifest()
         if manifest.closed:
             raise UsageError("project_ended", name=manifest.name)
