@@ -13,7 +13,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 def parts(trainer: int) -> dict[str, psutil.Process]:
     """hivemind's processes by name, in the order in which a session begins them."""
     forked = sorted(psutil.Process(trainer).children(), key=lambda process: process.create_time())
-    table, state, gradients = [process for process in forked if "resource_tracker" not in " ".join(process.cmdline())]
+    ours = [process for process in forked if "resource_tracker" not in " ".join(process.cmdline())]
+    table, state, gradients, _batches = ours
     (daemon,) = table.children()
     return {
         "table of peers": table,
