@@ -20,6 +20,7 @@ from core.swarm.all_reduce.pieces import pieces_of
 from core.swarm.all_reduce.send_window import window_size
 from core.swarm.averaging.audited import AuditedAverager
 from core.swarm.traffic.bottleneck import nominal_bandwidth
+from core.system import freed_memory
 
 _PREFETCH = 2
 """Parts of each stream that are compressed, or decompressed, before it is their turn."""
@@ -79,6 +80,8 @@ class RunAverager(AuditedAverager):
             await super()._step(step=step, **options)
         finally:
             self._matchmaking.end(step)
+            # It holds more for a round than for all else, and until the next one others can use that.
+            freed_memory.give_back()
 
     @contextmanager
     def _register_allreduce_group(self, group_info: GroupInfo) -> Iterator[None]:
