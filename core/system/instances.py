@@ -15,6 +15,8 @@ from pathlib import Path
 
 import psutil
 
+from core.system.priority import raise_all
+
 GRACE = 30.0
 _POLL = 0.1
 _ROUNDS = 3
@@ -31,10 +33,13 @@ def running(folder: str) -> list[psutil.Process]:
 def end(folder: str, grace: float = GRACE) -> int:
     """End all instances; returns how many there were."""
     found = running(folder)
+    # Sessions have idle priority: on a busy computer they took longer than the grace, and even killed they stayed.
+    raise_all(process.pid for process in found)
     _signal([process for process in found if _takes_signals(process)], signal.SIGTERM)
     _wait(found, grace)
     for _ in range(_ROUNDS):
         left = running(folder)
+        raise_all(process.pid for process in left)
         for process in left:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()

@@ -32,6 +32,7 @@ from core.api.session import (
     encode,
 )
 from core.api.snapshot import Progress, Traffic, Transfer
+from core.system.priority import lower_priority
 
 VARIABLE = "SCRIPTED_TRAINER"
 ON_THE_WAY: tuple[Stage, ...] = ("joining", "syncing")
@@ -54,6 +55,8 @@ class Script(msgspec.Struct, frozen=True):
     leaves_after: float = 0.0
     """Seconds that it takes to say goodbye."""
     ignores_hold: bool = False
+    stands_back: bool = False
+    """At idle priority, as a trainer does."""
     stragglers: bool = False
     """Starts processes that outlive it: one ignores SIGTERM, one runs in a session of its own."""
     garbage: bool = False
@@ -76,6 +79,8 @@ class Trainer:
         start = self._commands.get()
         if not isinstance(start, Start):
             return 1
+        if self._script.stands_back:
+            lower_priority()
         if self._script.stragglers:
             _start_stragglers()
         self._report("preparing", Transfer(1, 2))

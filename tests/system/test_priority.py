@@ -1,5 +1,6 @@
 """How far a session stands back, asked of the kernel."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,3 +113,51 @@ print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.getpriority(os.PRIO_PROCESS,
 def test_a_prompt_start_is_nice_enough_to_be_counted_apart_from_other_programs() -> None:
     told = subprocess.run([sys.executable, "-uc", PROMPT], capture_output=True, text=True, check=True).stdout
     assert told.splitlines() == ["True 1", "True 19"]
+
+
+AGAIN = """
+import os, subprocess
+from core.system.priority import raise_all
+own = {"user": 65534} if os.geteuid() == 0 else {}
+sessions = [subprocess.Popen(["sleep", "60"], start_new_session=True, stdout=-3, **own) for _ in range(3)]
+def groups():
+    return [open(f"/proc/{session.pid}/autogroup").read().split()[-1] for session in sessions]
+for session in sessions:
+    open(f"/proc/{session.pid}/autogroup", "w").write("19")
+if own:
+    os.setuid(65534)
+try:
+    print(*groups())
+    raise_all(session.pid for session in sessions)
+    print(*groups())
+finally:
+    for session in sessions:
+        session.kill()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel does not group tasks by session")
+def test_an_ordinary_person_gives_each_group_of_a_session_its_weight_back() -> None:
+    """The kernel lets them change ten groups a second."""
+    if os.geteuid():
+        pytest.skip("only root lowers three groups at once, to begin with")
+    told = subprocess.run([sys.executable, "-uc", AGAIN], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == ["19 19 19", "0 0 0"]
+
+
+RAISED = """
+import os, subprocess, sys
+from core.system.priority import lower_priority, raise_all
+child = subprocess.Popen([sys.executable, "-c", "print(flush=True); input()"], stdin=-1, stdout=-1)
+child.stdout.readline()
+lower_priority()
+raise_all([os.getpid(), child.pid, 1 << 22])
+for pid in (os.getpid(), child.pid):
+    print(os.sched_getscheduler(pid) == os.SCHED_OTHER, os.getpriority(os.PRIO_PROCESS, pid))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may raise a priority")
+def test_removing_a_package_gives_sessions_the_priority_of_other_programs() -> None:
+    told = subprocess.run([sys.executable, "-uc", RAISED], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == ["True 0", "True 0"]

@@ -20,6 +20,7 @@ from core.engine.machine.threads import in_thread
 from core.engine.session.place import Here
 from core.system import orphans
 from core.system.orphans import TAG
+from core.system.priority import raise_family
 
 LONGEST_LINE = 1 << 20
 _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
@@ -73,6 +74,11 @@ class Child(asyncio.SubprocessProtocol):
         if stdin is not None and not stdin.is_closing():
             stdin.write(line)
 
+    def hasten(self) -> None:
+        """It is about to end, and keeps memory until then: no longer at idle priority."""
+        if self._transport.get_returncode() is None:
+            raise_family(self.subreaper_pid)
+
     def close_stdin(self) -> None:
         """Ask a program that reads until end of file to end."""
         if (stdin := self._stdin()) is not None:
@@ -81,6 +87,7 @@ class Child(asyncio.SubprocessProtocol):
     def kill(self) -> None:
         """Kill the whole process group, with the subreaper."""
         if self._transport.get_returncode() is None:
+            self.hasten()
             with contextlib.suppress(ProcessLookupError):
                 self._kill_group()
 
@@ -92,6 +99,7 @@ class Child(asyncio.SubprocessProtocol):
 
     async def stop(self, grace: float) -> None:
         """Close stdin, kill the group if the program still runs after `grace` seconds, and wait for its end."""
+        self.hasten()
         self.close_stdin()
         if self.subreaper_pid is None:
             self.kill()

@@ -117,6 +117,7 @@ class Session:
         if self._trainer is None:
             self._task.cancel()
         else:
+            self._trainer.hasten()
             self.send_to_trainer(command)
 
     def kill(self) -> None:

@@ -69,6 +69,21 @@ def test_a_trainer_that_does_not_leave_is_killed(engine: RunningEngine) -> None:
     assert engine.members() == []
 
 
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel does not group tasks by session")
+def test_a_session_that_is_to_end_has_the_weight_of_other_programs_again(engine: RunningEngine) -> None:
+    """At idle priority a busy computer takes half a minute even for the end of a killed process."""
+    engine.patience[KILL_AFTER] = 8.0
+    engine.script(ignores_leave=True, stands_back=True)
+    session = engine.start().contribute().session
+    assert session is not None
+    assert engine.process is not None
+    group = Path(f"/proc/{session.pid}/autogroup")
+    assert group.read_text().split()[-1] == "19"
+    engine.process.send_signal(signal.SIGTERM)
+    wait_for(lambda: group.read_text().split()[-1] == "0", what="a group like any other program's")
+    os.kill(session.pid, signal.SIGKILL)
+
+
 def test_a_killed_engine_leaves_no_process(engine: RunningEngine) -> None:
     engine.script(stragglers=True)
     engine.start().contribute()
