@@ -161,7 +161,7 @@ class WindowApp(QObject):
             return
         self._engine_asked = snapshot.engine_pid
         found = snapshot.compute
-        if not (found.ready or found.step or found.removed):
+        if not (found.ready or found.step or found.removed or found.needs_consent):
             self.link.ask(InstallRuntime())
 
     def _restart(self) -> None:

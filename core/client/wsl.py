@@ -68,7 +68,7 @@ def distributions(output: bytes) -> tuple[Distribution, ...]:
 
 
 def next_step(status: int | None, known: Sequence[Distribution], *, unpacked: bool) -> Step:
-    """`status`: the exit code of `STATUS` (None: there is no wsl.exe); `unpacked`: whether `VERSION` succeeds."""
+    """`status`: the exit code of `STATUS` (None: there is no wsl.exe); `unpacked`: this version is in it."""
     if status != 0:
         return Step.INSTALL_WSL
     ours = next((each for each in known if each.name.lower() == DISTRIBUTION.lower()), None)
@@ -82,6 +82,8 @@ def next_step(status: int | None, known: Sequence[Distribution], *, unpacked: bo
 STATUS = (WSL, "--status")
 LIST = (WSL, "--list", "--verbose")
 VERSION = (WSL, "-d", DISTRIBUTION, "--exec", f"{HOME}/idlehive", "--version")
+REMOVE = (WSL, "--unregister", DISTRIBUTION)
+"""Deletes the distribution with all its files."""
 GPUS = (
     WSL, "-d", DISTRIBUTION, "--exec", "/usr/lib/wsl/lib/nvidia-smi",
     "--query-gpu=name,memory.total", "--format=csv,noheader,nounits",
@@ -102,7 +104,7 @@ def command(step: Step, folder: str, image: str) -> tuple[str, ...]:
         case Step.CONVERT:
             return (WSL, "--set-version", DISTRIBUTION, "2")
         case Step.UNPACK:
-            unpack = f"mkdir -p {HOME} && exec tar -C {HOME} --strip-components=1 -xJf -"
+            unpack = f"rm -rf {HOME} && mkdir -p {HOME} && exec tar -C {HOME} --strip-components=1 -xJf -"
             return (WSL, "-d", DISTRIBUTION, "-u", "root", "--exec", "/bin/sh", "-c", unpack)
         case Step.READY:
             return VERSION
@@ -128,8 +130,19 @@ def session(program: Sequence[str], folder: str, command: Sequence[str]) -> list
 
     `program` is wsl.exe, `folder` the session's in the distribution.
     """
-    subreaper = ["/usr/bin/env", f"PYTHONPATH={HOME}/lib:{HOME}", *_PYTHON, "core.system.subreaper", folder, "--"]
-    return [*program, "-d", DISTRIBUTION, "--cd", HOME, "--exec", *subreaper, *command]
+    return [*program, *_module("core.system.subreaper", folder, "--"), *command]
+
+
+def installation(program: Sequence[str]) -> list[str]:
+    """The command line that installs the compute runtime in the distribution (`core.runtime`)."""
+    return [*program, *_module("core.runtime", f"{DATA}/compute")]
+
+
+def _module(*words: str) -> list[str]:
+    return [
+        *("-d", DISTRIBUTION, "--cd", HOME, "--exec"),
+        *("/usr/bin/env", f"PYTHONPATH={HOME}/lib:{HOME}", *_PYTHON, *words),
+    ]
 
 
 def linux_path(argument: str) -> str:

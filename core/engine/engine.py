@@ -89,7 +89,7 @@ class Engine:
         self._power_limit = PowerLimit(
             profile.path / "gpu-power-limit.json", lambda refusal: self.publish(Event("warning", refusal, clock()))
         )
-        self.runtime = RuntimeInstaller(profile, self.update, clock, self._proxy.current)
+        self.runtime = RuntimeInstaller(profile, self.update, clock, self._proxy.current, programs.place)
         self.releases = Releases(profile, store.journal, self.update, clock, self._proxy.current)
         self._recorder = Recorder(store, self.publish)
         self._intent = StoredIntent(store.journal, resume=self.preferences["resume_at_start"])

@@ -19,6 +19,7 @@ from core.api.preferences.value_types import Secret
 from core.client.profile import Profile
 from core.engine.machine import profile_lock
 from core.engine.projects.credentials import Credentials
+from core.runtime.store import StoreInWsl
 from core.store.database import Database, StoreError
 from core.store.preferences import StoredPreferences
 from core.store.projects import Keeper, Projects
@@ -36,6 +37,8 @@ def remove(profile: Profile) -> Removed:
         secrets = asyncio.run(_forget_secrets(profile))
         folders = [path for path in (profile.path, profile.runtime) if path.exists()]
         found = [str(path) for folder in folders for path in (*sorted(folder.iterdir()), folder)]
+    # Its disk is in the profile, but WSL keeps a list of its own.
+    StoreInWsl(profile.compute).delete_distribution()
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
     gone = [path for path in dict.fromkeys(found) if not os.path.lexists(path)]

@@ -19,6 +19,12 @@ _GARBAGE = re.compile(
     r"|not found in the|no solution found|has no wheels|content-type|deserializ|failed to deserialize",
     re.IGNORECASE,
 )
+_WITHOUT_VIRTUALISATION = re.compile(
+    r"HCS_E_HYPERV_NOT_INSTALLED|HCS_E_SERVICE_NOT_AVAILABLE|0x80370102|0x80370114|enablevirtualization", re.IGNORECASE
+)
+_NOT_ALLOWED = re.compile(r"elevation|E_ACCESSDENIED|0x80070005|0x800704c7|ERROR_CANCELLED", re.IGNORECASE)
+_CANCELLED, _NEEDS_ELEVATION, _NEEDS_RESTART = 1223, 740, 3010
+"""Windows: ERROR_CANCELLED, ERROR_ELEVATION_REQUIRED, ERROR_SUCCESS_REBOOT_REQUIRED."""
 _HOST = re.compile(r"https?://(?:[^@/\s]*@)?([A-Za-z0-9.-]+(?::\d+)?)")
 
 
@@ -36,6 +42,21 @@ def explain(output: str, folder: str) -> Message:
     if _READ_ONLY.search(output):
         return Message("runtime_not_writable", {"path": folder})
     return Message("runtime_failed", {"detail": _cause(output)})
+
+
+def explain_wsl(output: str, code: int) -> Message:
+    """The message for a step of wsl.exe that failed. Sentences are in the language of Windows; codes of errors are not.
+
+    Most failures have the same exit code.
+    """
+    if code == _NEEDS_RESTART:
+        return Message("wsl_restart")
+    if _WITHOUT_VIRTUALISATION.search(output):
+        return Message("wsl_no_virtualisation")
+    if code in (_CANCELLED, _NEEDS_ELEVATION) or _NOT_ALLOWED.search(output):
+        return Message("wsl_not_allowed")
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return Message("wsl_failed", {"detail": (" ".join(lines[-2:]) or str(code)).rstrip(".")[:300]})
 
 
 def _cause(output: str) -> str:

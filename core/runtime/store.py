@@ -12,10 +12,11 @@ from pathlib import Path
 
 from core.api.installation.compute_runtime import Build
 from core.client.installation import ROOT
-from core.runtime import plan
+from core.runtime import in_wsl, plan
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 LOCKS = ROOT / "resources" / "runtime"
+_AGREED = "agreed"
 _FINISHED = "finished"
 """A file in each runtime that was ever in use."""
 
@@ -111,6 +112,43 @@ class RuntimeStore:
     def _leftovers(self, keep_cache: bool) -> list[Path]:
         kept = {self.current, self._link, self._removed, self._stopped, self.cache if keep_cache else None}
         return [entry for entry in self.folder.iterdir() if entry not in kept] if self.folder.is_dir() else []
+
+
+class StoreInWsl(RuntimeStore):
+    """The runtime lies in a distribution of WSL; here are its marker and the distribution's disk."""
+
+    @property
+    def current(self) -> Path | None:
+        return None if in_wsl.finished(self.folder) is None else self.folder
+
+    @property
+    def has_consent(self) -> bool:
+        """The volunteer has agreed that WSL is set up."""
+        return (self.folder / _AGREED).exists()
+
+    def agree(self) -> None:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.folder / _AGREED).touch()
+
+    def remove(self) -> None:
+        super().remove()
+        for name in (in_wsl.marker(self.folder), self.folder / _AGREED):
+            name.unlink(missing_ok=True)
+
+    def sweep(self, *, keep_cache: bool) -> None:  # noqa: ARG002 - the cache lies in the distribution
+        if self.is_removed and not self.is_stopped:
+            self.delete_distribution()
+
+    def delete_distribution(self) -> None:
+        """With all that is in it."""
+        distribution = self.folder / in_wsl.DISTRIBUTION
+        if distribution.exists():
+            in_wsl.Setup(self.folder, in_wsl.program()).remove()
+            shutil.rmtree(distribution, ignore_errors=True)
+
+    def _leftovers(self, keep_cache: bool) -> list[Path]:  # noqa: ARG002 - as above
+        distribution = self.folder / in_wsl.DISTRIBUTION
+        return [distribution] if self._removed.exists() and distribution.exists() else []
 
 
 def _delete(entry: Path) -> None:

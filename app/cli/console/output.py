@@ -43,6 +43,12 @@ def say(text: str, stream: TextIO | None = None) -> None:
     print(*lines, sep="\n", file=stream, flush=True)
 
 
+def confirm(question: str) -> bool:
+    """Whether the person at the terminal answers yes, in English or in their language."""
+    asked = "\n".join(layout.fitted(question, columns()))
+    return input(f"{asked} ").strip().lower() in {"yes", tr("yes").lower()}
+
+
 def print_json(value: Any, *, one_line: bool = False) -> None:
     """A value of the contract as JSON; `one_line` for a stream of them."""
     import json

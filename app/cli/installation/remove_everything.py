@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from app.cli.console import layout, output
+from app.cli.console import output
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_verb
 from app.desktop import removal
@@ -41,8 +41,4 @@ def _agrees(profile: Profile) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("removal_needs_yes")
     question = tr("Delete {path} and all that belongs to it? Type “{word}”:", path=profile.path, word=tr("yes"))
-    asked = "\n".join(layout.fitted(question, output.columns()))
-    return input(f"{asked} ").strip().lower() in {
-        "yes",
-        tr("yes").lower(),
-    }
+    return output.confirm(question)

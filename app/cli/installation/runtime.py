@@ -4,13 +4,15 @@ import argparse
 import sys
 from types import NoneType
 
+from msgspec.structs import replace
+
 from app.cli.console import output
 from app.cli.console.connection import ask, borrowed
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_json, add_part, add_parts, add_verb
-from app.text.i18n import N_
+from app.text.i18n import N_, tr
 from app.text.installation import compute_runtime
-from core.api.errors import WorldError
+from core.api.errors import UsageError, WorldError
 from core.api.installation.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
@@ -26,6 +28,7 @@ package installs them into the profile; a checkout has its own.
   idlehive runtime install         install them, with progress
   idlehive runtime repair          install them again
   idlehive runtime remove          delete them
+  idlehive runtime install --yes   agree that WSL is set up (Windows)
 
 UV_INDEX, UV_DEFAULT_INDEX and UV_FIND_LINKS name other sources of packages,
 HTTPS_PROXY a proxy, SSL_CERT_FILE its certificate.
@@ -39,20 +42,22 @@ def add(verbs: Verbs) -> None:
     add_json(parser)
     parts = add_parts(parser, "status", "install", "repair", "remove")
     add_part(parts, "status", N_("what is installed"), help_text("What is installed."), status)
-    add_part(
+    installing = add_part(
         parts,
         "install",
         N_("install what is missing"),
         help_text("Install what is missing. Ctrl-C stops; the next run goes on."),
         install,
     )
-    add_part(
+    repairing = add_part(
         parts,
         "repair",
         N_("install them again"),
         help_text("Install them again; what is there is used until then."),
         repair,
     )
+    for part in (installing, repairing):
+        part.add_argument("--yes", action="store_true", help=N_("agree that WSL is set up (Windows)"))
     add_part(
         parts,
         "remove",
@@ -82,6 +87,10 @@ def remove(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def _install(arguments: argparse.Namespace, profile: Profile, command: InstallRuntime) -> int:
     with borrowed(profile) as engine:
+        if engine.request(GetSnapshot(), Snapshot).compute.needs_consent:
+            if not (arguments.yes or _agrees()):
+                raise UsageError("wsl_needs_consent")
+            command = replace(command, agreed=True)
         engine.request(command, NoneType)
         try:
             found = _follow(engine)
@@ -89,6 +98,14 @@ def _install(arguments: argparse.Namespace, profile: Profile, command: InstallRu
             engine.request(RemoveRuntime(only_stop=True), NoneType)  # an engine of a window goes on
             raise
     return output.answer(arguments, found, compute_runtime.describe(found))
+
+
+def _agrees() -> bool:
+    """Asked on the terminal; without one, only `--yes` agrees."""
+    if not sys.stdin.isatty():
+        return False
+    output.say("\n\n".join([*compute_runtime.consent(), ""]), sys.stderr)
+    return output.confirm(tr("Set it up? Type “{word}”:", word=tr("yes")))
 
 
 def _follow(engine: EngineClient) -> ComputeRuntime:

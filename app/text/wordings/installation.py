@@ -19,6 +19,19 @@ WORDINGS = {
     "runtime_failed": N_("The libraries for training could not be installed: {detail}."),
     "runtime_no_build": N_("There are no libraries for Python {python} on this computer."),
     "runtime_not_needed": N_("A checkout has its own libraries: `python3 -m installer setup` repairs them."),
+    "wsl_needs_consent": N_("Idlehive sets up WSL only after you have agreed: `idlehive runtime install` asks you."),
+    "wsl_restart": N_("WSL is installed. Restart Windows, then try again: the rest follows."),
+    "wsl_not_allowed": N_(
+        "Windows did not let Idlehive set up WSL. Try again and agree as an administrator, or run `wsl --install "
+        "--no-distribution` in an administrator's terminal."
+    ),
+    "wsl_no_virtualisation": N_(
+        "WSL 2 needs virtualisation, which is switched off on this computer. Switch it on in the firmware (BIOS, UEFI) "
+        "and try again."
+    ),
+    "wsl_no_image": N_("The Linux for WSL is missing from this installation: {path}. Install Idlehive again."),
+    "wsl_silent": N_("WSL has not answered for {seconds:duration}. Restart Windows and try again."),
+    "wsl_failed": N_("WSL could not be set up: {detail}."),
     "release_none": N_("There is no newer version to install."),
     "release_no_publisher": N_("Nobody is named here who publishes new versions: get them where you got this one."),
     "release_address_wrong": N_(

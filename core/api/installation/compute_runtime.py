@@ -11,7 +11,8 @@ from core.api.message import Message
 
 Build = Literal["cpu", "cuda"]
 """Of torch: for the processor alone, or for NVIDIA's graphics cards too."""
-Step = Literal["preparing", "downloading", "compiling", "testing"]
+Step = Literal["install_wsl", "import", "convert", "unpack", "preparing", "downloading", "compiling", "testing"]
+"""The first four on Windows alone (`core.client.wsl`)."""
 
 
 class ComputeRuntime(msgspec.Struct, frozen=True):
@@ -33,6 +34,10 @@ class ComputeRuntime(msgspec.Struct, frozen=True):
     """UTC seconds of the next attempt; None: it waits for the volunteer."""
     removed: bool = False
     """By the volunteer: it is installed again only when they ask for it."""
+    needs_consent: bool = False
+    """It runs in a Linux of its own (WSL), which is set up only after the volunteer has agreed."""
+    gpus: tuple[str, ...] | None = None
+    """Names of the graphics cards that reach this Linux; None: not in WSL, or not set up yet."""
 
 
 class InstallRuntime(msgspec.Struct, frozen=True, tag=True):
@@ -40,6 +45,8 @@ class InstallRuntime(msgspec.Struct, frozen=True, tag=True):
 
     repair: bool = False
     """Install it again, although it is there; the present one is used until the new one is ready."""
+    agreed: bool = False
+    """The volunteer agrees that WSL is set up."""
 
 
 class RemoveRuntime(msgspec.Struct, frozen=True, tag=True):

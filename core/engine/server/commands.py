@@ -70,7 +70,7 @@ class Commands:
             record.DeleteHistory: history.delete,
             GetDiskUse: lambda _: disk.use(in_session=engine.active_project is not None),
             FreeSpace: lambda _: disk.free(in_session=engine.active_project is not None),
-            InstallRuntime: lambda command: engine.runtime.begin(repair=command.repair),
+            InstallRuntime: lambda command: engine.runtime.begin(repair=command.repair, agreed=command.agreed),
             RemoveRuntime: lambda command: engine.runtime.remove(only_stop=command.only_stop),
             CheckRelease: lambda _: engine.releases.check(),
             InstallRelease: lambda _: engine.releases.install(),

@@ -5,6 +5,7 @@ The installation is a process of its own (`core.runtime`), so that it can be kil
 
 import asyncio
 import logging
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from core.api.errors import WorldError
+from core.api.errors import UsageError, WorldError
 from core.api.installation.compute_runtime import Build, ComputeRuntime
 from core.api.message import Message
 from core.api.proxy import Proxy
@@ -21,7 +22,9 @@ from core.client.profile import Profile
 from core.conditions.nvml import installed_torch
 from core.engine.machine.threads import in_thread
 from core.engine.session.child_process import Child, start_child
-from core.runtime.store import RuntimeStore
+from core.engine.session.place import Here, InWsl, Unwatched
+from core.runtime import in_wsl
+from core.runtime.store import RuntimeStore, StoreInWsl
 from core.system.backoff import backoff
 
 _LONGEST_SWEEP = 120.0
@@ -42,10 +45,13 @@ class RuntimeInstaller:
         changed: Callable[[], None],
         clock: Callable[[], float],
         proxy: Callable[[], Awaitable[Proxy]],
+        place: Here | None = None,
     ) -> None:
+        """`place`: where sessions run, and so where the runtime has to be."""
         self._profile = profile
         self._proxy = proxy
-        self._store = RuntimeStore(profile.compute)
+        self._in_wsl = StoreInWsl(profile.compute) if isinstance(place, InWsl) else None
+        self._store = self._in_wsl or RuntimeStore(profile.compute)
         self._changed = changed
         self._clock = clock
         self.task: asyncio.Task[None] | None = None
@@ -58,8 +64,16 @@ class RuntimeInstaller:
     def is_installing(self) -> bool:
         return self.task is not None and not self.task.done()
 
-    def begin(self, *, repair: bool = False) -> None:
-        """Install what is missing; with `repair` also what is there."""
+    def begin(self, *, repair: bool = False, agreed: bool = False) -> None:
+        """Install what is missing; with `repair` also what is there.
+
+        Raises:
+            UsageError: the volunteer has to agree first.
+        """
+        if agreed and self._in_wsl is not None:
+            self._in_wsl.agree()
+        if self._needs_consent:
+            raise UsageError("wsl_needs_consent")
         if not self.is_installing and (repair or not self.status.ready):
             self.task = asyncio.ensure_future(self._install())
 
@@ -78,7 +92,7 @@ class RuntimeInstaller:
     def follow(self, now: float, *, wanted: bool, in_session: bool) -> None:
         """Install what is wanted, try again what failed, and delete what no session uses any more."""
         status = self.status
-        if wanted and not status.ready and not status.removed and self._is_due(now):
+        if wanted and not (status.ready or status.removed or self._needs_consent) and self._is_due(now):
             self.begin()
         if not in_session and not self.is_installing and self._needs_sweep():
             self._sweeping = asyncio.ensure_future(self._sweep())
@@ -110,11 +124,13 @@ class RuntimeInstaller:
         self._set(msgspec.structs.replace(self._present(), step="preparing", removed=False))
         try:
             proxy = await self._proxy()
+            module = "core.runtime" if self._in_wsl is None else "core.runtime.in_wsl"
             self._child = await start_child(
-                core_command("core.runtime", str(self._profile.compute)),
+                core_command(module, str(self._profile.compute)),
                 self._profile.runtime,
                 self._on_line,
                 "runtime",
+                Unwatched() if sys.platform == "win32" else Here(),
             )
             # Not as an argument: others can read those.
             self._child.send(msgspec.json.encode(proxy) + b"\n")
@@ -156,9 +172,18 @@ class RuntimeInstaller:
     def _present(self) -> ComputeRuntime:
         if package() is None:
             return ComputeRuntime(ready=True)
+        if self._in_wsl is not None:
+            done, needed = in_wsl.finished(self._in_wsl.folder), self._needs_consent
+            if done is None:
+                return ComputeRuntime(removed=self._store.is_removed, needs_consent=needed)
+            return ComputeRuntime(ready=True, build=done.build, gpus=done.gpus)
         current = self._store.current
         build: Build = "cuda" if current is not None and current.name.startswith("cuda") else "cpu"
         return ComputeRuntime(ready=current is not None, build=build, removed=self._store.is_removed)
+
+    @property
+    def _needs_consent(self) -> bool:
+        return self._in_wsl is not None and not self._in_wsl.has_consent
 
     def _set(self, status: ComputeRuntime) -> None:
         if status != self.status:

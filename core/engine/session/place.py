@@ -44,6 +44,13 @@ class Here:
         return str(folder)
 
 
+class Unwatched(Here):
+    """Beside the engine, without a subreaper: it needs fork, which Windows lacks."""
+
+    def under_subreaper(self, folder: Path, command: Sequence[str]) -> list[str]:  # noqa: ARG002 - nothing to watch
+        return list(command)
+
+
 class InWsl(Here):
     """In the distribution, which `wsl.exe` starts. Standard input and output reach through it.
 

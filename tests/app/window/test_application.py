@@ -101,6 +101,13 @@ def test_each_engine_is_asked_once_for_a_missing_compute_runtime(start: Start, e
     assert len(engine.received(InstallRuntime)) == len(engine.received(Subscribe)) == 2
 
 
+def test_nothing_is_set_up_by_itself_where_the_volunteer_has_to_agree(start: Start, engine: ScriptedEngine) -> None:
+    engine.show(replace(IDLE, engine_pid=1, compute=ComputeRuntime(needs_consent=True)))
+    start()
+    engine.wait_for(GetSnapshot, seconds=15)  # the window has seen it
+    assert not engine.received(InstallRuntime)
+
+
 def test_a_window_killed_before_leaves_nothing_in_the_way(start: Start, contributing: ScriptedEngine) -> None:
     first = start()
     contributing.wait_for(Subscribe, seconds=15)

@@ -76,3 +76,21 @@ def test_removing_removes_all_and_does_not_only_stop(engine: ScriptedEngine, run
     said = "Not installed: you stopped the installation or removed them. Contributing needs them.\n"
     assert run_cli("runtime", "remove").stdout == said
     assert engine.received(RemoveRuntime) == [RemoveRuntime()]
+
+
+def test_wsl_is_set_up_only_after_consent_and_a_pipe_gives_none(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.show(replace(ACTIVE, compute=ComputeRuntime(needs_consent=True)))
+    engine.answer(InstallRuntime, lambda _: engine.show(READY))
+    refused = run_cli("runtime", "install")
+    assert refused.returncode == 2
+    assert the_line(refused.stderr).startswith("idlehive: Idlehive sets up WSL only after you have agreed")
+    assert not engine.received(InstallRuntime)
+    assert run_cli("runtime", "install", "--yes").returncode == 0
+    assert engine.received(InstallRuntime) == [InstallRuntime(agreed=True)]
+
+
+def test_the_cards_that_reach_wsl_are_named(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.show(replace(ACTIVE, compute=ComputeRuntime(ready=True, build="cuda", gpus=("RTX 3060",))))
+    assert run_cli("runtime").stdout == "Installed, for NVIDIA's graphics cards. Graphics cards in WSL: RTX 3060.\n"
+    engine.show(replace(ACTIVE, compute=ComputeRuntime(ready=True, gpus=())))
+    assert "No graphics card reaches WSL" in run_cli("runtime").stdout

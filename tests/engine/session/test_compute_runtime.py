@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from core.api.errors import UsageError
 from core.api.proxy import Proxy
 from core.client.installation import Package
 from core.client.profile import Profile
 from core.engine.session import compute_runtime
 from core.engine.session.compute_runtime import RuntimeInstaller
+from core.engine.session.place import Here, InWsl
 from core.runtime import plan
 from core.runtime.store import PYTHON, RuntimeStore, libraries, locks
 
@@ -31,10 +33,15 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     profile.prepare()
     monkeypatch.setattr(compute_runtime, "package", lambda: Package("deb"))
 
-    def make(text: str, then: str = "", proxy: Callable[[], Awaitable[Proxy]] = system_proxy) -> RuntimeInstaller:
+    def make(
+        text: str,
+        then: str = "",
+        proxy: Callable[[], Awaitable[Proxy]] = system_proxy,
+        place: Here | None = None,
+    ) -> RuntimeInstaller:
         command = [sys.executable, "-c", _REPORTS, text, then]
         monkeypatch.setattr(compute_runtime, "core_command", lambda *_: command)
-        return RuntimeInstaller(profile, lambda: None, lambda: NOW, proxy)
+        return RuntimeInstaller(profile, lambda: None, lambda: NOW, proxy, place)
 
     yield make
     shutil.rmtree(profile.runtime)
@@ -236,3 +243,35 @@ def test_what_a_session_uses_is_deleted_after_it(make: Make, tmp_path: Path) -> 
 def test_a_checkout_has_its_own_libraries(tmp_path: Path) -> None:
     installer = RuntimeInstaller(Profile(tmp_path), lambda: None, lambda: NOW, system_proxy)
     assert installer.status.ready
+
+
+def test_wsl_is_set_up_only_after_the_volunteer_has_agreed(make: Make) -> None:
+    async def scenario() -> None:
+        installer = make('{"ready": true}\n', place=InWsl())
+        assert installer.status.needs_consent
+        installer.follow(NOW, wanted=True, in_session=False)
+        assert not installer.is_installing
+        with pytest.raises(UsageError) as refused:
+            installer.begin()
+        assert refused.value.message.kind == "wsl_needs_consent"
+        installer.begin(agreed=True)
+        await installed(installer)
+        assert installer.status.ready
+        await installer.remove()
+        assert installer.status.needs_consent
+
+    asyncio.run(scenario())
+
+
+def test_what_was_agreed_once_holds_for_the_next_try(make: Make) -> None:
+    async def scenario() -> None:
+        installer = make('{"failure": {"kind": "wsl_restart", "params": {}}}\n', place=InWsl())
+        installer.begin(agreed=True)
+        await installed(installer)
+        assert not installer.status.needs_consent
+        again = make('{"ready": true}\n', place=InWsl())
+        again.begin()
+        await installed(again)
+        assert again.status.ready
+
+    asyncio.run(scenario())
