@@ -52,11 +52,11 @@ def add(verbs: Verbs) -> None:
     parts = add_parts(parser, "show", "set", "reset", "programs")
     show = add_part(parts, "show", N_("all limits, or one"), TEXT, run_show)
     show.add_argument("name", metavar="NAME", nargs="?")
-    show.add_argument("--changed", action="store_true", help=N_("only those that are not as Idlehive comes"))
+    show.add_argument("--changed", action="store_true", help=N_("only those that differ from their defaults"))
     setting = add_part(parts, "set", N_("set one"), TEXT, run_set)
     setting.add_argument("name", metavar="NAME")
     setting.add_argument("value", metavar="VALUE", nargs="*", help=N_("with its unit: 20GB, 8 Mbit/s, 80%%"))
-    reset = add_part(parts, "reset", N_("back to what Idlehive comes with"), TEXT, run_reset)
+    reset = add_part(parts, "reset", N_("back to the default"), TEXT, run_reset)
     which = reset.add_mutually_exclusive_group(required=True)
     which.add_argument("name", metavar="NAME", nargs="?")
     which.add_argument("--all", action="store_true", help=N_("all limits; the schedule stays"))
@@ -76,7 +76,7 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     elif known:
         _print(known)
     else:
-        output.say(tr("All limits are as Idlehive comes."))
+        output.say(tr("All limits have their defaults."))
     return 0
 
 
@@ -107,7 +107,7 @@ def run_reset(arguments: argparse.Namespace, profile: Profile) -> int:
         changed = [info for info in known if info.value != info.default and not isinstance(info.type, Week)]
         reset = [engine.request(ResetPreference(info.name), PreferenceInfo) for info in changed]
     names = ", ".join(info.name for info in reset)
-    sentence = tr("Reset: {names}.", names=names) if reset else tr("All limits are as Idlehive comes.")
+    sentence = tr("Reset: {names}.", names=names) if reset else tr("All limits have their defaults.")
     return output.answer(arguments, [as_json(info) for info in reset], sentence)
 
 

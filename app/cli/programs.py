@@ -27,7 +27,7 @@ def add(parts: Verbs) -> None:
     verbs = add_parts(parser, "add", "remove")
     for name, summary, run in (
         ("add", N_("wait for these too"), run_add),
-        ("remove", N_("wait no longer"), run_remove),
+        ("remove", N_("no longer wait for these"), run_remove),
     ):
         add_part(verbs, name, summary, TEXT, run).add_argument("names", metavar="NAME", nargs="+")
 

@@ -20,7 +20,7 @@ class PortQuestion(QFrame):
         theme.set_role(self, "notice-frame")
         question = tr(
             "May Idlehive ask your router to open a port while it contributes? Others then reach this computer"
-            " directly, and within your limits it averages for those that nobody can call. The port is closed again"
+            " directly, and within your limits it averages for those that cannot be reached. The port is closed again"
             " at the end."
         )
         self.allow = Button(tr("Allow"), "secondary", lambda: perform(SetPreference("port_mapping", "yes")))

@@ -154,7 +154,7 @@ class LimitsPage(LivePage):
         box = MessageDialog(
             self,
             tr("Reset all limits"),
-            tr("Set every limit back to what Idlehive comes with?"),
+            tr("Set every limit back to its default?"),
             tr("Your schedule and your projects stay."),
         )
         box.offer(tr("Keep them"), QMessageBox.ButtonRole.RejectRole, "primary")

@@ -221,7 +221,7 @@ class ProjectsPage(LivePage):
             self,
             tr("Leave a project"),
             tr("Leave {name}?", name=self._cards[which].info.name),
-            tr("This computer contributes to it no more. What you gave stays in your history; an invite is forgotten."),
+            tr("This computer stops contributing to it. What you gave stays in your history; an invite is deleted."),
         )
         leave = box.offer(tr("Leave"), QMessageBox.ButtonRole.DestructiveRole, "primary")
         box.setEscapeButton(box.offer(tr("Cancel"), QMessageBox.ButtonRole.RejectRole))

@@ -37,14 +37,14 @@ _WORDS = {
     "processor_share": Words(
         N_("Processor use"), N_("Share of the time in which these threads compute; they rest in between.")
     ),
-    "memory_limit": Words(N_("Memory"), N_("Most memory that contributing may take.")),
+    "memory_limit": Words(N_("Memory"), N_("The most memory that contributing may use.")),
     "gpu_use": Words(N_("Use the graphics card"), N_("Off: the processor computes.")),
     "gpu_share": Words(N_("Use"), N_("Share of the time in which the card computes; it rests in between.")),
-    "gpu_temperature": Words(N_("Temperature"), N_("Warmer than this, the card gets more rest.")),
-    "gpu_power": Words(N_("Power"), N_("Most watts that the card may draw, on average.")),
-    "gpu_memory": Words(N_("Graphics memory"), N_("Most of the card's memory that contributing may take.")),
+    "gpu_temperature": Words(N_("Temperature"), N_("Above this temperature the card rests more.")),
+    "gpu_power": Words(N_("Power"), N_("The most watts that the card may draw, on average.")),
+    "gpu_memory": Words(N_("Graphics memory"), N_("The most of the card's memory that contributing may use.")),
     "gpu_power_limit": Words(
-        N_("Let the driver keep the watts"), N_("Needs administrator rights; put back when contributing ends.")
+        N_("Let the driver limit the watts"), N_("Needs administrator rights; undone when contributing ends.")
     ),
     "upload_limit": Words(N_("Upload"), N_("Everything that Idlehive sends, in all its processes.")),
     "download_limit": Words(N_("Download"), N_("Everything that Idlehive fetches, in all its processes.")),
@@ -55,15 +55,21 @@ _WORDS = {
     "metered": Words(N_("Use metered networks"), N_("Networks that the system marks as paid by volume.")),
     "listen_port": Words(
         N_("Port"),
-        N_("Others call this computer here, and it averages for those that nobody can call; without, it only calls."),
+        N_(
+            "Others connect to this computer here, and it averages for those that cannot be reached;"
+            " without a port it only connects to others."
+        ),
     ),
     "port_mapping": Words(
         N_("Let the router open a port"),
-        N_("Only while contributing: others then reach this computer, and it averages for those that nobody can call."),
+        N_(
+            "Only while contributing: others then reach this computer, and it averages for those that cannot be"
+            " reached."
+        ),
     ),
     "proxy": Words(
         N_("Proxy"),
-        N_("For everything fetched by HTTP. Other peers are called directly: their connections pass no proxy."),
+        N_("For everything fetched by HTTP. Connections to other peers are direct and pass no proxy."),
     ),
     "proxy_address": Words(N_("Address of the proxy"), N_("With your user name if it asks for one.")),
     "proxy_password": Words(
@@ -82,7 +88,8 @@ _WORDS = {
         N_("From this share of the processor on, if other programs take it for ten seconds."),
     ),
     "full_screen": Words(
-        N_("Contribute beside full-screen programs"), N_("Off: games, films and talks have the computer alone.")
+        N_("Contribute beside full-screen programs"),
+        N_("Off: contributing waits while a game, a film or a presentation fills the screen."),
     ),
     "resume_at_start": Words(
         N_("Contribute after a start"),
@@ -94,7 +101,7 @@ _WORDS = {
     ),
     "on_battery": Words(N_("Contribute on battery"), N_("Off: only while the computer is plugged in.")),
     "battery_level": Words(
-        N_("Least battery charge"), N_("Below this, contributing stops also if it is allowed on battery.")
+        N_("Lowest battery charge"), N_("Below this, contributing stops also if it is allowed on battery.")
     ),
     "cache_size": Words(N_("Data kept on disk"), N_("Training data that need not be fetched again.")),
     "publish_contributions": Words(
@@ -106,7 +113,10 @@ _WORDS = {
     ),
     "check_releases": Words(
         N_("Look for new versions"),
-        N_("Once a day, where the publisher of your package says; nothing about you or this computer is sent."),
+        N_(
+            "Once a day, at the address that your package's publisher named; nothing about you or this computer is"
+            " sent."
+        ),
     ),
     "release_address": Words(
         N_("Address of new versions"), N_("Of another copy of the signed release file; empty: that of your package.")

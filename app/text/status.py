@@ -22,10 +22,10 @@ _REACHABILITY = {
     "open_port": N_("Reachable: open port"),
     "router": N_("Reachable: port mapped by the router"),
     "ipv6": N_("Reachable: IPv6"),
-    "blocked": N_("Only calls out: calls do not arrive at its port"),
-    "second_router": N_("Only calls out: another router is between yours and the internet"),
-    "no_mapping": N_("Only calls out: the router maps no port"),
-    "outgoing": N_("Only calls out"),
+    "blocked": N_("Only outgoing connections: none arrives at its port"),
+    "second_router": N_("Only outgoing connections: another router is between yours and the internet"),
+    "no_mapping": N_("Only outgoing connections: the router opens no port"),
+    "outgoing": N_("Only outgoing connections"),
 }
 _A_DAY = 86_400.0
 _URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)

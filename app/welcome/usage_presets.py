@@ -41,7 +41,7 @@ def words(usage_preset: UsagePreset) -> tuple[str, str]:
             tr("Idlehive works from 22:00 to 06:00, while nobody uses the computer."),
         ),
         UsagePreset.CUSTOM: (
-            tr("As I say"),
+            tr("My own settings"),
             tr("Nothing is set for you: paint your week and choose every limit yourself."),
         ),
     }[usage_preset]

@@ -71,7 +71,7 @@ class QuitDialog(QObject):
             self._window,
             tr("Quit Idlehive"),
             tr("Quitting ends contributing too."),
-            tr("Whether it goes on at the next start is a limit: “Contribute after a start”."),
+            tr("The limit “Contribute after a start” decides whether it continues at the next start."),
         )
         end = box.offer(tr("Quit"), QMessageBox.ButtonRole.DestructiveRole, "primary")
         keep = box.offer(tr("Keep running in the tray"), QMessageBox.ButtonRole.AcceptRole)

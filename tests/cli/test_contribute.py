@@ -134,7 +134,7 @@ def test_an_engine_that_vanishes_is_told(obedient: ScriptedEngine, start_cli: St
     obedient.stop()
     _, err = process.communicate(timeout=20)
     assert process.returncode == 1
-    assert err == "idlehive: The engine has ended; it contributes no more.\n"
+    assert err == "idlehive: The engine has ended and no longer contributes.\n"
 
 
 def test_a_reader_that_has_had_enough_stops_contributing(obedient: ScriptedEngine, start_cli: StartCli) -> None:

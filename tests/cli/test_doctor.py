@@ -88,7 +88,7 @@ def test_calls_that_do_not_arrive_have_the_firewalls_command_as_advice(
     blocked = replace(ACTIVE, reachability="blocked", settings=SessionSettings(listen_port=31001))
     engine.show(blocked)
     found = reachable_module.reachable(profile)
-    assert (found.level, found.text) == ("warn", "Only calls out: calls do not arrive at its port.")
+    assert (found.level, found.text) == ("warn", "Only outgoing connections: none arrives at its port.")
     assert expected in found.advice
     # The router maps any port; a firewall needs one that stays.
     assert "listen_port" in reachable_module.advice(replace(blocked, settings=SessionSettings()))
@@ -97,8 +97,11 @@ def test_calls_that_do_not_arrive_have_the_firewalls_command_as_advice(
 def test_a_second_router_is_named_and_is_no_problem(profile: Profile, engine: ScriptedEngine) -> None:
     engine.show(replace(ACTIVE, reachability="second_router"))
     found = reachable_module.reachable(profile)
-    assert (found.level, found.text) == ("ok", "Only calls out: another router is between yours and the internet.")
-    assert "Nothing has to be done" in found.advice
+    assert (found.level, found.text) == (
+        "ok",
+        "Only outgoing connections: another router is between yours and the internet.",
+    )
+    assert "You need not do anything" in found.advice
 
 
 def test_an_active_firewall_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ def test_only_changed_limits_are_listed(engine: ScriptedEngine, run_cli: RunCli)
         "cache_size"
     ]
     engine.answer(ListPreferences, [info("threads")])
-    assert the_line(run_cli("limits", "show", "--changed").stdout) == "All limits are as Idlehive comes."
+    assert the_line(run_cli("limits", "show", "--changed").stdout) == "All limits have their defaults."
 
 
 def test_all_limits_are_reset_but_not_the_week(engine: ScriptedEngine, run_cli: RunCli) -> None:

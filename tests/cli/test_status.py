@@ -60,7 +60,9 @@ def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: Run
 def test_status_tells_how_others_reach_this_computer(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.show(msgspec.structs.replace(ACTIVE, reachability="outgoing"))
     said = run_cli("status").stdout
-    assert "  Only calls out.\n  `idlehive limits set port_mapping yes` lets the router open a port.\n" in said
+    assert (
+        "  Only outgoing connections.\n  `idlehive limits set port_mapping yes` lets the router open a port.\n" in said
+    )
     engine.show(msgspec.structs.replace(ACTIVE, reachability="router"))
     assert "  Reachable: port mapped by the router.\n" in run_cli("status").stdout
     assert json.loads(run_cli("status", "--json").stdout)["reachability"] == "router"

@@ -38,7 +38,7 @@ def test_quit_ends_everything(machine: Machine) -> None:
     assert len(machine.members()) > 10
     assert ann.run("quit").returncode == 0
     assert program.end() == 1
-    assert program.complained() == "idlehive: The engine has ended; it contributes no more.\n"
+    assert program.complained() == "idlehive: The engine has ended and no longer contributes.\n"
     machine.wait_until_nothing_is_left()
 
 

@@ -41,8 +41,8 @@ def advice(snapshot: Snapshot) -> str:
             return ("" if port else f"{fixed} ") + _firewall_hint(port or _EXAMPLE_PORT)
         case "second_router":
             return tr(
-                "Nothing has to be done. Calls would arrive if the first router only passed on (bridge mode), or by"
-                " IPv6. If the other router is your provider's, it can give you an IPv4 address of your own."
+                "You need not do anything. Others could connect if the first router worked as a bridge, or over"
+                " IPv6. If the other router belongs to your provider, it can give you an IPv4 address of your own."
             )
         case "no_mapping":
             return tr(
@@ -58,10 +58,10 @@ def advice(snapshot: Snapshot) -> str:
 def _firewall_hint(port: int) -> str:
     match firewall():
         case "ufw":
-            return tr("The firewall lets calls in after: {command}", command=f"sudo ufw allow {port}/tcp")
+            return tr("The firewall lets connections in after: {command}", command=f"sudo ufw allow {port}/tcp")
         case "firewalld":
             command = f"sudo firewall-cmd --permanent --add-port={port}/tcp && sudo firewall-cmd --reload"
-            return tr("The firewall lets calls in after: {command}", command=command)
+            return tr("The firewall lets connections in after: {command}", command=command)
         case _:
             return tr("A router or firewall has to pass on TCP port {port} to this computer.", port=port)
 

@@ -22,7 +22,7 @@ def describe(runtime: ComputeRuntime) -> str:
     if runtime.step:
         return progress(runtime)
     if runtime.failure:
-        after = tr("It is tried again by itself.") if runtime.retry_at is not None else ""
+        after = tr("Idlehive tries again by itself.") if runtime.retry_at is not None else ""
         return f"{sentence(runtime.failure)} {after}".rstrip()
     if runtime.ready:
         builds = {"cpu": tr("Installed, for the processor."), "cuda": tr("Installed, for NVIDIA's graphics cards.")}

@@ -18,7 +18,7 @@ WORDINGS = {
     "passphrases_differ": N_("The two are not the same."),
     "invite_missing": N_("No invite was given."),
     "epoch_invalid": N_("“{text}” is not the number of an epoch: write a whole number such as 500."),
-    "engine_ended_contributing": N_("The engine has ended; it contributes no more."),
+    "engine_ended_contributing": N_("The engine has ended and no longer contributes."),
     "window_not_opened": N_("The window cannot be opened: {detail}. `idlehive contribute` works without it."),
     "window_silent": N_("Idlehive is already open for this profile, but its window does not answer."),
     "display_missing": N_("There is no display here for the window; `idlehive contribute` works without one."),

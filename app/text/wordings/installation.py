@@ -4,7 +4,7 @@ from app.text.i18n import N_
 
 WORDINGS = {
     "systemd_missing": N_("This system has no systemd, so it has no such service."),
-    "systemd_refuses": N_("systemd did not do it: {detail}."),
+    "systemd_refuses": N_("systemd reports an error: {detail}."),
     "removal_needs_yes": N_("Nothing is deleted without an answer: add --yes."),
     "removal_late": N_("Removing took longer than {seconds:duration} and was stopped. Some of {path} may be left."),
     "runtime_needs_space": N_("The libraries for training need {needed:size} in {path}, and {free:size} are free."),
@@ -33,7 +33,9 @@ WORDINGS = {
     "wsl_silent": N_("WSL has not answered for {seconds:duration}. Restart Windows and try again."),
     "wsl_failed": N_("WSL could not be set up: {detail}."),
     "release_none": N_("There is no newer version to install."),
-    "release_no_publisher": N_("Nobody is named here who publishes new versions: get them where you got this one."),
+    "release_no_publisher": N_(
+        "This copy of Idlehive names no publisher of new versions: get them where you got this one."
+    ),
     "release_address_wrong": N_(
         "“{address}” is not an address of a release file: it must begin with https:// or http://."
     ),

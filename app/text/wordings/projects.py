@@ -20,9 +20,9 @@ WORDINGS = {
     "certificate_invalid": N_("The connection to {host} is not secure: its certificate is not valid."),
     "host_silent": N_("{host} does not answer."),
     "host_unreachable": N_("{host} cannot be reached. Check the address and the connection."),
-    "proxy_missing": N_("Your own proxy is to be used, but its address is not set: see the limits."),
+    "proxy_missing": N_("Your limits choose a proxy of your own, but its address is not set."),
     "desktop_proxy_silent": N_(
-        "The desktop does not say which proxy it uses, so nothing was asked without it. Try again, or choose the proxy"
+        "The desktop does not say which proxy it uses, so nothing was requested. Try again, or choose the proxy"
         " in the limits."
     ),
     "proxy_scheme": N_("A proxy of the kind “{scheme}” is not supported: it must be one for HTTP or SOCKS5."),
@@ -54,7 +54,7 @@ WORDINGS = {
         "It needs a graphics card with {needed:size} of memory; the largest here has {present:size}."
     ),
     "needs_disk": N_("It needs {needed:size} of free disk space; {present:size} are free."),
-    "reason_not_overridable": N_("“{kind}” is nothing that can be overridden."),
+    "reason_not_overridable": N_("“{kind}” cannot be overridden."),
     "epoch_too_small": N_("The epoch to stop at must be at least 1, not {epoch}."),
     "duration_out_of_range": N_("A duration must be more than 0 and at most a year, not {seconds} seconds."),
 }

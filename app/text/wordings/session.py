@@ -26,7 +26,7 @@ WORDINGS = {
     "loss_not_finite": N_("it is not a finite number"),
     "loss_too_high": N_("it is {loss:loss}, where {usual:loss} was usual"),
     "peer_removed": N_("A peer sent broken data and was removed."),
-    "peer_removed_silent": N_("A peer fell silent again and again and was removed."),
+    "peer_removed_silent": N_("A peer stopped answering again and again and was removed."),
     "peer_dropped": N_("The peer {peer} was removed for {seconds:duration}: {reason}."),
     "values_out_of_range": N_("it sent values that are not finite or far too large"),
     "part_malformed": N_("it sent a part that does not fit"),
@@ -37,7 +37,7 @@ WORDINGS = {
     "gradient_wrong": N_("what it sent is not what its samples give"),
     "banned_by_organiser": N_("the organiser has banned it"),
     "accused_by_others": N_("others found that what it sent is not what its samples give"),
-    "fell_silent": N_("it joined rounds and fell silent in them"),
+    "fell_silent": N_("it joined rounds and stopped answering in them"),
     # Failures.
     "recorded_text": "{text}",
     "failed_repeatedly": N_(
@@ -66,16 +66,16 @@ WORDINGS = {
     "no_peers": N_("Neither another peer nor the project's backbone can be reached."),
     "no_peers_past_proxy": N_(
         "Neither another peer nor the project's backbone can be reached. Their connections pass no proxy: the network"
-        " has to let this computer call them directly."
+        " has to let this computer connect to them directly."
     ),
     "upload_too_slow": N_("This project needs at least {needed:rate} up, and your limit is {allowed:rate}."),
     "download_too_slow": N_("This project needs at least {needed:rate} down, and your limit is {allowed:rate}."),
-    "no_peer_with_open_port": N_("None of the other peers can be called from here: one of them has to open a port."),
+    "no_peer_with_open_port": N_("None of the other peers can be reached from here: one of them has to open a port."),
     "banned_from_run": N_(
         "The organiser has excluded this computer for a while: what it computed was not what its samples give."
         " If that happens again, its memory or its graphics card may be faulty."
     ),
-    "port_lost": N_("Others cannot call this computer any more: a new session finds out how they reach it now."),
+    "port_lost": N_("Others cannot reach this computer any more: a new session finds out how they reach it now."),
     "state_unavailable": N_("No peer offers the present state of the run."),
     "run_too_fast": N_(
         "The project is faster than your line: its state ({size:size}) took {seconds:duration} to arrive, and was"

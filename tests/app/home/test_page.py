@@ -62,7 +62,7 @@ def test_the_page_says_how_others_reach_this_computer_and_asks_once_for_a_port(
     page: HomePage, show: Show, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     show(CONTRIBUTING)
-    assert "Only calls out" in texts(page)
+    assert "Only outgoing connections" in texts(page)
     assert page.port_question.isVisible()
     QTest.mouseClick(page.port_question.allow, Qt.MouseButton.LeftButton)
     assert engine.wait_for(SetPreference) == SetPreference("port_mapping", "yes")

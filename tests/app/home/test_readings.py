@@ -43,7 +43,9 @@ def test_the_month_is_shown_where_its_data_are_limited() -> None:
 
 
 def test_what_a_session_moved_is_told_while_there_is_one() -> None:
-    assert readings.moved(BUSY).replace(SPACE, " ") == ("this session 41.2 MB up, 66.0 MB down\nOnly calls out")
+    assert readings.moved(BUSY).replace(SPACE, " ") == (
+        "this session 41.2 MB up, 66.0 MB down\nOnly outgoing connections"
+    )
     assert readings.moved(Snapshot(state="idle")) == "no traffic now"
 
 

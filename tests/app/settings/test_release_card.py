@@ -71,7 +71,7 @@ def test_a_check_that_fails_says_why_and_can_be_repeated(
     assert "not signed" in card.text.text()
     engine.answer(CheckRelease, UsageError("release_no_publisher"))
     card.check.click()
-    qtbot.waitUntil(lambda: "Nobody is named" in card.problem.label.text())
+    qtbot.waitUntil(lambda: "names no publisher" in card.problem.label.text())
 
 
 def test_the_daily_check_is_switched_off(card: ReleaseCard, show: Show, engine: ScriptedEngine, qtbot: QtBot) -> None:

@@ -100,6 +100,20 @@ IN_GERMAN = {
 }
 
 
+@pytest.mark.parametrize(
+    ("code", "foreign"),
+    [
+        ("de", r"Backbone|Peers|Samples|schonend|[Aa]nruf"),
+        ("fr", r"[Aa]ppel(er|s)\b"),
+        ("es", r"[Ll]lama(r|das)\b"),
+        ("pt_BR", r"[Cc]hama(r|das)\b"),
+    ],
+)
+def test_one_thing_has_one_word_and_a_connection_is_no_telephone_call(code: str, foreign: str) -> None:
+    found = [text for each in translations.catalogue(code) for text in forms(each.string) if re.search(foreign, text)]
+    assert found == []
+
+
 @pytest.mark.parametrize("german", IN_GERMAN)
 def test_a_message_is_worded_in_the_language_with_its_numbers_and_units(qapp: QApplication, german: str) -> None:
     language.apply(qapp, "de")
