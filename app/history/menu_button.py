@@ -27,11 +27,16 @@ class MenuButton(Button):
             self._choices = dict(choices)
             self._menu.clear()
             for name in choices:
-                self._menu.addAction(name, partial(self._choose, name))
+                self._menu.addAction(name, partial(self.choose, name))
         self._show(next((name for name, value in choices.items() if value == chosen), next(iter(choices), "")))
         self.setVisible(len(choices) > 1)
 
-    def _choose(self, name: str) -> None:
+    def name_of(self, value: str | None) -> str | None:
+        """What a value other than the chosen one is called; nothing for one that is not offered."""
+        names = (name for name, each in self._choices.items() if each == value and name != self.text())
+        return None if value is None else next(names, None)
+
+    def choose(self, name: str) -> None:
         self._show(name)
         self._then(self._choices[name])
 

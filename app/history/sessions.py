@@ -1,9 +1,13 @@
-"""The table of sessions with its two filters."""
+"""The table of sessions with its two filters, and the menu of a row."""
 
 from collections.abc import Callable
 
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QMenu
+
 from app.history.menu_button import MenuButton
-from app.history.sessions_table import SessionsTable
+from app.history.sessions_table import SessionsTable, cells
 from app.text import history
 from app.text.formats import amounts, numbers
 from app.text.i18n import tr
@@ -25,6 +29,9 @@ class HistorySessions(Card):
         self._endings = MenuButton(tr("Sessions by their end"), self.filter_ending)
         self._count = Label("", Type.LABEL, "muted")
         self.table = SessionsTable(ask)
+        self.copy = self._copy_action()
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._open_menu)
         self.folded = Button("", "link", self._toggle_folded)
         self._folds = True
         self.table.sessions.folded_changed.connect(self._show_folded)
@@ -45,6 +52,39 @@ class HistorySessions(Card):
             self.table.sessions.show(sessions)
         else:
             self.table.sessions.add(sessions)
+
+    def menu(self, session: SessionGiven) -> QMenu:
+        """What a right click on a session offers: copy what is selected, and sessions like this one only."""
+        menu = QMenu(self.table)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self.copy)
+        menu.addSeparator()
+        for filter_button, value in (
+            (self._projects, session.project),
+            (self._endings, session.ending and session.ending.kind),
+        ):
+            if name := filter_button.name_of(value):
+                menu.addAction(
+                    tr("Only “{name}”", name=name), lambda button=filter_button, name=name: button.choose(name)
+                )
+        return menu
+
+    def _copy_action(self) -> QAction:
+        action = QAction(tr("Copy"), self.table, shortcut=QKeySequence.StandardKey.Copy)
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(self._copy)
+        self.table.addAction(action)
+        return action
+
+    def _copy(self) -> None:
+        """The selected rows as a table that spreadsheets take."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        lines = ("\t".join(cells(self.table.sessions.sessions[row])) for row in rows)
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def _open_menu(self, at: QPoint) -> None:
+        if (index := self.table.indexAt(at)).isValid():
+            self.menu(self.table.sessions.sessions[index.row()]).popup(self.table.viewport().mapToGlobal(at))
 
     def _toggle_folded(self) -> None:
         self._folds = not self._folds

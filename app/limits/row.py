@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetrics, QPaintEvent, QPolygonF
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.limits.editor import ChoiceEditor, Editor, NumberEditor, SecretEditor, SwitchEditor, TextEditor
 from app.limits.programs_editor import ProgramsEditor
@@ -50,6 +50,8 @@ class PreferenceRow(QWidget):
             info.name: PreferenceLine(info, words.name, len(family) > 1, actions, self.show_problem) for info in family
         }
         self.setAccessibleName(words.name)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(lambda at: self.menu().popup(self.mapToGlobal(at)))
         self._arrange(words)
 
     @property
@@ -96,6 +98,14 @@ class PreferenceRow(QWidget):
         controls = (widget for widget in self.findChildren(QWidget) if widget.focusPolicy() & _BY_TAB)
         if first := next((widget for widget in controls if widget.isVisible() and widget.isEnabled()), None):
             first.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def menu(self) -> QMenu:
+        """What a right click offers: the default of each value."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for line in self.lines.values():
+            menu.addAction(line.reset.accessibleName(), line.reset.click).setEnabled(line.reset.isEnabled())
+        return menu
 
     def put_back(self) -> None:
         """Show the engine's values again."""

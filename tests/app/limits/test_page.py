@@ -1,9 +1,9 @@
 """Changes on the limits page: made by hand, asked of the engine, refused or reset."""
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.limits.editor import ChoiceEditor, NumberEditor, SecretEditor, SwitchEditor, TextEditor
@@ -258,3 +258,21 @@ def test_the_switch_turns_a_limit_off_and_on_again(
     QTest.keyClick(found.slider, Qt.Key.Key_Left)
     qtbot.waitUntil(lambda: not found.zero.isChecked())
     assert shown(page, "upload_limit") not in {"unlimited", "1 Gbit/s"}
+
+
+def test_a_right_click_on_a_limit_offers_the_default_of_each_of_its_values(
+    page: LimitsPage, limits: Chosen, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    limits.change("gentle.processor_share", 30)
+    page.refresh()
+    qtbot.waitUntil(line(page, "gentle.processor_share").reset.isEnabled)
+    row = page.rows["processor_share"]
+    at = QPoint(10, 10)
+    QApplication.sendEvent(row, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, row.mapToGlobal(at)))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    full, gentle = menu.actions()
+    assert (full.text(), full.isEnabled()) == ("Back to the default: Processor use, full", False)
+    assert gentle.text() == "Back to the default: Processor use, gentle"
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(gentle).center())
+    assert engine.wait_for(ResetPreference) == ResetPreference("gentle.processor_share")
