@@ -28,7 +28,7 @@ from core.system.subreaper import GRACE
 if sys.platform == "win32":
     raise ImportError("Windows cannot fork")
 
-_LIBRARIES = "core.trainer.preload"
+_LIBRARIES = "core.preload"
 _LAUNCHER = "core.runtime.launch"
 _log = logging.getLogger("child.trainer")
 

@@ -24,7 +24,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from core.client.installation import core_command
 from core.system import subreaper
 from core.system.forking.requests import LONGEST, ForkServer
 from core.system.forking.shown_process import show
@@ -35,6 +34,8 @@ if sys.platform != "linux":
     raise ImportError("only Linux has what this needs")
 
 _STREAMS = 3
+_PYTHON = sys.orig_argv[: sys.orig_argv.index("-m") + 1] if "-m" in sys.orig_argv else [sys.executable, "-m"]
+"""How the module of this process was run, and others are shown to be."""
 _is_forked = False
 
 
@@ -56,7 +57,7 @@ def _begin(wire: socket.socket) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.close(null)
-    show(core_command("core.system.forking.server"), Path(os.environ[TAG]))
+    show([*_PYTHON, "core.system.forking.server"], Path(os.environ[TAG]))
     _serve(wire)
 
 
@@ -102,7 +103,7 @@ def _fork(command: list[str], folder: Path, grace: float, streams: list[int], ot
 
 
 def _supervise(command: list[str], folder: Path, grace: float, parent: int) -> int:
-    show(core_command("core.system.subreaper", str(folder), "--", *command), folder)
+    show([*_PYTHON, "core.system.subreaper", str(folder), "--", *command], folder)
     return subreaper.run(folder, lambda: _become(command, folder), grace, parent)
 
 
