@@ -1,6 +1,7 @@
 """The table of sessions with its two filters, and the menu of a row."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
@@ -61,16 +62,15 @@ class HistorySessions(Card):
         menu.addSeparator()
         for filter_button, value in (
             (self._projects, session.project),
-            (self._endings, session.ending and session.ending.kind),
+            (self._endings, session.ending.kind if session.ending else None),
         ):
             if name := filter_button.name_of(value):
-                menu.addAction(
-                    tr("Only “{name}”", name=name), lambda button=filter_button, name=name: button.choose(name)
-                )
+                menu.addAction(tr("Only “{name}”", name=name), partial(filter_button.choose, name))
         return menu
 
     def _copy_action(self) -> QAction:
-        action = QAction(tr("Copy"), self.table, shortcut=QKeySequence.StandardKey.Copy)
+        action = QAction(tr("Copy"), self.table)
+        action.setShortcut(QKeySequence.StandardKey.Copy)
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(self._copy)
         self.table.addAction(action)
