@@ -28,8 +28,9 @@ log = logging.getLogger(__name__)
 
 _AHEAD = 2
 """Batches; more than one, so that a single slow one delays nothing."""
-_AT_ONCE = 5
-"""Batches that are asked for in one message: to write it and wake the process takes as long as a tenth of a batch."""
+_LONG, _AT_ONCE = 8, 5
+"""Batches of an epoch that is long, and that are asked for at once then: a message takes a tenth of a millisecond, and
+one batch that nobody takes is little. In a short epoch the process may be busy with those that are needed."""
 _Made = dict[str, Any]
 """A batch as NumPy's arrays. They are copied through the pipe: shared memory has a name, stays if the process is killed
 before it takes that away, and is small in containers (64 MB)."""
@@ -109,7 +110,7 @@ class BatchProcess:
 
     def _ask(self, key: _Key, usual: int) -> None:
         """For this batch and for the next ones, unless they are asked for already."""
-        wanted = list(islice(_next_ones(key, usual), _AT_ONCE))
+        wanted = list(islice(_next_ones(key, usual), _AT_ONCE if usual >= _LONG else 1 + _AHEAD))
         if self._asked.issuperset(wanted[: 1 + _AHEAD]):
             return
         self._asked = {asked for asked in self._asked if key <= asked <= max(wanted)}
@@ -161,13 +162,14 @@ class BatchProcess:
 
 
 def _next_ones(key: _Key, usual: int) -> Iterator[_Key]:
-    """This batch and those that come next. Where the epoch usually ends, both its end and another batch are likely: an
-    epoch has one more or less than the one before it."""
+    """This batch and those that come next. Where a long epoch usually ends, both its end and another batch are likely:
+    it has one more or less than the one before it."""
     end = usual if key.number < usual else key.number + 2
     yield from (_Key(key.epoch, key.portion, number) for number in range(key.number, end))
     for other in range(_AHEAD):
         yield _Key(key.epoch + 1, key.portion, other)
-        yield _Key(key.epoch, key.portion, end + other)
+        if usual >= _LONG:
+            yield _Key(key.epoch, key.portion, end + other)
 
 
 class _Batches(Iterator[Batch]):
