@@ -16,6 +16,7 @@ from hivemind import DHT
 
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.traffic.wire_monitor import daemon_of
+from core.system.instances import lives
 
 log = logging.getLogger(__name__)
 
@@ -87,11 +88,4 @@ def _wait_for_end_of_any(processes: Iterable[psutil.Process]) -> bool:
 
 def ended(processes: Mapping[str, psutil.Process]) -> str | None:
     """The name of one that has ended."""
-    return next((name for name, process in processes.items() if not _lives(process)), None)
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    return next((name for name, process in processes.items() if not lives(process)), None)

@@ -62,11 +62,12 @@ def restart(folder: str) -> int:
 def _wait(processes: list[psutil.Process], seconds: float) -> None:
     """Until all have ended, also those that their parent has not reaped, as in a container without an init."""
     deadline = time.monotonic() + seconds
-    while any(map(_lives, processes)) and time.monotonic() < deadline:
+    while any(map(lives, processes)) and time.monotonic() < deadline:
         time.sleep(_POLL)
 
 
-def _lives(process: psutil.Process) -> bool:
+def lives(process: psutil.Process) -> bool:
+    """Whether it runs; one that its parent has not reaped yet has ended."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
