@@ -18,7 +18,7 @@ from app.text import schedule
 from app.text.formats import times
 from app.text.i18n import N_, tr
 from app.text.typed import week
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError, os_errors_as
 from core.api.preferences import week_text
 from core.api.preferences.schedule import CELLS_A_DAY, DAYS, MARKS, PRESETS, Level
 from core.api.protocol import GetSnapshot
@@ -123,9 +123,7 @@ def _text(arguments: list[str]) -> str:
             raise UsageError("file_missing", path=text)
         return text
     try:
-        with path.open(encoding="utf-8") as file:
+        with os_errors_as("file_unreadable", path=text), path.open(encoding="utf-8") as file:
             return file.read(_LARGEST_FILE)
     except UnicodeDecodeError:
         raise UsageError("file_not_unicode", path=text) from None
-    except OSError as error:
-        raise WorldError("file_unreadable", path=text, detail=error.strerror or str(error)) from None

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from app.desktop.atomic_file import replacing
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError, WorldError, detail_of
 
 _LARGEST = 1 << 16
 
@@ -32,4 +32,4 @@ def read(path: Path) -> str:
     except UnicodeDecodeError:
         raise UsageError("file_not_an_identity", path=str(path)) from None
     except OSError as error:
-        raise WorldError("file_unreadable", path=str(path), detail=error.strerror or str(error)) from None
+        raise WorldError("file_unreadable", path=str(path), detail=detail_of(error)) from None

@@ -154,8 +154,8 @@ class EngineLink(QObject):
         if self._starting or not self._socket.is_idle:
             return
         if engine_process.is_of_another_user(self.profile):
-            path = self.profile.socket
-            self._change(Link.GONE, lambda: tr("The engine's socket belongs to another user: {path}.", path=path))
+            foreign = Message("socket_of_another_user", {"path": str(self.profile.socket)})
+            self._change(Link.GONE, lambda: sentence(foreign))
             return
         self._socket.call(self.profile.socket)
 

@@ -41,10 +41,15 @@ class EngineGone(WorldError):
     """The engine does not answer or has ended."""
 
 
+def detail_of(error: Exception) -> str:
+    """What the system or a library says, without the error's number."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 @contextmanager
 def os_errors_as(kind: str, /, **params: Param) -> Iterator[None]:
     """Within, an error of the operating system is a `WorldError` of this kind, with its reason as `detail`."""
     try:
         yield
     except OSError as error:
-        raise WorldError(kind, **params, detail=error.strerror or str(error)) from error
+        raise WorldError(kind, **params, detail=detail_of(error)) from error

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import msgspec
 
 from core.api import protocol
-from core.api.errors import EngineGone, UsageError, WorldError, os_errors_as
+from core.api.errors import EngineGone, UsageError, WorldError, detail_of, os_errors_as
 from core.api.message import Message
 from core.api.snapshot import Snapshot
 from core.client import engine_socket
@@ -199,7 +199,7 @@ def connect_socket(profile: Profile, timeout: float = 5.0) -> socket.socket:
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
         raise EngineGone("engine_not_running") from None
     except OSError as error:
-        raise WorldError("engine_unreachable", path=str(profile.socket), detail=error.strerror or str(error)) from None
+        raise WorldError("engine_unreachable", path=str(profile.socket), detail=detail_of(error)) from None
 
 
 def ensure_engine(profile: Profile, timeout: float = 20.0, command: Sequence[str] | None = None) -> bool:

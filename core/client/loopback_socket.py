@@ -21,7 +21,6 @@ HOST = "127.0.0.1"
 _HELLO_TIMEOUT = 5.0
 """Seconds that the engine waits for the first line."""
 _LONGEST_HELLO = 256
-_STRANGER = "another program has the engine's port"
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -38,7 +37,7 @@ class Address(msgspec.Struct, frozen=True):
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
         except msgspec.DecodeError:
-            raise ConnectionRefusedError(f"{path} is not whole") from None
+            raise ConnectionRefusedError(str(path)) from None
 
     def hello(self) -> tuple[bytes, bytes]:
         """What a front end sends first, and what the engine has to answer."""
@@ -77,7 +76,7 @@ def connect(path: Path, timeout: float) -> socket.socket:
     try:
         connection = socket.create_connection((HOST, address.port), timeout)
     except TimeoutError:
-        raise ConnectionRefusedError(_STRANGER) from None
+        raise ConnectionRefusedError from None  # another program has the port
     try:
         connection.sendall(hello)
         proved = hmac.compare_digest(_received(connection, len(expected), timeout), expected)
@@ -85,7 +84,7 @@ def connect(path: Path, timeout: float) -> socket.socket:
         proved = False
     if not proved:
         connection.close()
-        raise ConnectionRefusedError(_STRANGER)
+        raise ConnectionRefusedError
     connection.settimeout(timeout)
     return connection
 

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.api.errors import WorldError
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -19,14 +21,15 @@ def connect(path: Path, timeout: float) -> socket.socket:
 
     Raises:
         FileNotFoundError, NotADirectoryError, ConnectionRefusedError: none is running.
-        OSError: the socket belongs to another user, or cannot be reached.
+        OSError: the socket cannot be reached.
+        WorldError: it belongs to another user.
     """
+    # In the common temporary folder, another user could have created the socket.
+    if is_of_another_user(path):
+        raise WorldError("socket_of_another_user", path=str(path))
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(timeout)
     try:
-        # In the common temporary folder, another user could have created the socket.
-        if is_of_another_user(path):
-            raise PermissionError(1, "it belongs to another user")
         connection.connect(os.fspath(path))
     except OSError:
         connection.close()

@@ -161,5 +161,5 @@ def _session_address() -> str:
         return address
     socket = Path(os.environ.get("XDG_RUNTIME_DIR", "/nonexistent")) / "bus"
     if not socket.exists():
-        raise FileNotFoundError("there is none")
+        raise FileNotFoundError(str(socket))
     return f"unix:path={socket}"

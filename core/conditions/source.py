@@ -1,6 +1,7 @@
 """A sensor's sources: a chain of which the first that answers is used."""
 
 import errno
+import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ class NotAvailable(IdlehiveError):
 def connected(path: str, timeout: float) -> socket.socket:
     """A connection to a service's Unix socket, with a time limit in seconds for each answer. Raises OSError."""
     if sys.platform == "win32":
-        raise OSError(errno.EAFNOSUPPORT, "Python has no Unix sockets on Windows")
+        raise OSError(errno.EAFNOSUPPORT, os.strerror(errno.EAFNOSUPPORT))
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.settimeout(timeout)

@@ -5,6 +5,7 @@ the one before.
 """
 
 import contextlib
+import errno
 import hashlib
 import logging
 import os
@@ -17,7 +18,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from core.api.errors import WorldError
+from core.api.errors import WorldError, detail_of
 from core.system.atomic_file import sync_folder
 
 log = logging.getLogger(__name__)
@@ -150,6 +151,5 @@ def _prune(folder: Path, keep: int, keep_every: int) -> None:
 
 
 def _why(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return "No space left on device" if "os error 28" in str(error) else str(error).splitlines()[0]
+    full = "os error 28" in str(error)  # safetensors
+    return os.strerror(errno.ENOSPC) if full else detail_of(error).splitlines()[0]

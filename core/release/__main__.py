@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 import msgspec
 
-from core.api.errors import WorldError
+from core.api.errors import WorldError, detail_of
 from core.api.message import Message
 from core.conditions.desktop_proxy import DesktopProxy
 from core.release import portable, signed
@@ -96,7 +96,7 @@ def main(verb: str) -> int:
     except WorldError as error:
         _send(Done(failure=error.message))
     except OSError as error:
-        params = {"path": str(error.filename or order.root), "detail": error.strerror or str(error)}
+        params = {"path": str(error.filename or order.root), "detail": detail_of(error)}
         _send(Done(failure=Message("release_not_written", params)))
     else:
         _send(Done(release=release, file=path))

@@ -33,7 +33,7 @@ def replace(root: Path, archive: Path, version: str) -> None:
     new = _unpacked(archive, staging / "unpacked")
     _try(new, version)
     if sys.platform == "win32":
-        raise WorldError("release_not_usable", detail="there is no portable build for Windows")
+        raise WorldError("release_not_usable", detail=os.strerror(errno.ENOTSUP))
     os.sync()  # after a power cut, the exchanged files must be whole
     exchange(new, root)
     shutil.rmtree(staging, ignore_errors=True)
@@ -67,7 +67,7 @@ def _unpacked(archive: Path, folder: Path) -> Path:
         raise WorldError("release_not_usable", detail=str(error)) from None
     found = list(folder.iterdir())
     if len(found) != 1 or not (found[0] / "idlehive").is_file():
-        raise WorldError("release_not_usable", detail="no portable build")
+        raise WorldError("release_not_usable", detail=f"idlehive: {os.strerror(errno.ENOENT)}")
     return found[0]
 
 
@@ -79,7 +79,7 @@ def _try(new: Path, version: str) -> None:
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=_LONGEST_START, check=False
         )
-    except subprocess.TimeoutExpired:
-        raise WorldError("release_not_usable", detail="it does not start") from None
+    except subprocess.TimeoutExpired as error:
+        raise WorldError("release_not_usable", detail=str(error)) from None
     if done.stdout.strip() != f"idlehive {version}":
         raise WorldError("release_not_usable", detail=(done.stderr or done.stdout).strip()[-200:])

@@ -96,7 +96,7 @@ def test_a_socket_of_another_user_is_not_trusted(
 ) -> None:
     somebody_else = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: somebody_else)
-    with pytest.raises(WorldError, match="another user"):
+    with pytest.raises(WorldError, match="socket_of_another_user"):
         EngineClient.connect(profile)
 
 

@@ -14,6 +14,7 @@ WORDINGS = {
     "engine_start_failed": N_("The engine could not be started: {detail}"),
     "engine_start_late": N_("The engine did not answer within {seconds:duration}; {log} may say why."),
     "engine_start_silent": N_("The engine ended at once (code {code}); {log} may say why."),
+    "socket_of_another_user": N_("The engine's socket belongs to another user: {path}."),
     "socket_unusable": N_("The engine cannot listen at {path}: {detail}."),
     "profile_unusable": N_("The profile {path} cannot be used: {detail}."),
     "too_many_front_ends": N_("More than {most} front ends are connected; close one."),

@@ -4,12 +4,14 @@ The compositor sends an event after a second without input and when input return
 Protocol: wayland.app/protocols/ext-idle-notify-v1. KWin, sway and Hyprland support it, Mutter does not.
 """
 
+import errno
 import os
 import socket
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from core.api.errors import detail_of
 from core.conditions.source import RETRY, NotAvailable, connected
 
 TIMEOUT = 1.0
@@ -39,7 +41,7 @@ class IdleNotify:
             return self._notification.idle()
         except (OSError, struct.error) as error:
             self.close()
-            raise NotAvailable("compositor_silent", detail=str(error)) from None
+            raise NotAvailable("compositor_silent", detail=detail_of(error)) from None
         except NotAvailable:
             self.close()
             raise
@@ -112,7 +114,7 @@ class _Notification:
             while part := self._socket.recv(4096):
                 self._unread += part
                 self._socket.settimeout(0)
-            raise ConnectionResetError("it has ended")
+            raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
         except BlockingIOError:
             self._socket.settimeout(TIMEOUT)
 

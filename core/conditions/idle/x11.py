@@ -4,6 +4,7 @@ Not through libX11: that library ends the whole process when the server exits, a
 X Window System Protocol, X Version 11, Release 7.7 (www.x.org/releases/X11R7.7/doc/xproto/x11protocol.html).
 """
 
+import errno
 import os
 import re
 import select
@@ -16,6 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
 
+from core.api.errors import detail_of
 from core.conditions.idle.x11_alarm import Extension, InputAlarm
 from core.conditions.source import NotAvailable, connected
 
@@ -49,7 +51,7 @@ class X11:
             return question(self._display)
         except (OSError, struct.error) as error:
             self.close()
-            raise NotAvailable(failure, detail=str(error)) from None
+            raise NotAvailable(failure, detail=detail_of(error)) from None
 
     def close(self) -> None:
         if self._display is not None:
@@ -200,7 +202,7 @@ class Display:
         status, length = struct.unpack("<B5xH", self._receive(8))
         body = self._receive(4 * length)
         if status != 1:
-            raise PermissionError("it refuses us")
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         self._id_base, vendor, formats = struct.unpack_from("<4xI8xH3xB", body)
         return int(struct.unpack_from("<I", body, 32 + len(_padded(b" " * vendor)) + 8 * formats)[0])
 
@@ -209,7 +211,7 @@ class Display:
         while len(data) < length:
             part = self._socket.recv(length - len(data))
             if not part:
-                raise ConnectionResetError("it has ended")
+                raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
             data += part
         return data
 

@@ -55,5 +55,5 @@ def _check_private(folder: Path) -> None:
     """In the common temporary folder, another user could have created it."""
     status = folder.lstat()
     if sys.platform != "win32" and status.st_uid != os.getuid():
-        raise PermissionError(1, f"{folder} belongs to another user")
+        raise WorldError("socket_of_another_user", path=str(folder))
     folder.chmod(0o700)

@@ -100,9 +100,8 @@ class Identity:
 
         self.create()
         try:
-            return Ed25519PrivateKey.from_private_bytes(self.file.read_bytes())
-        except OSError as error:
-            raise WorldError("identity_unreadable", path=str(self.file), detail=error.strerror or str(error)) from None
+            with os_errors_as("identity_unreadable", path=str(self.file)):
+                return Ed25519PrivateKey.from_private_bytes(self.file.read_bytes())
         except ValueError:
             raise WorldError("identity_damaged", path=str(self.file)) from None
 

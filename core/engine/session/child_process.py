@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from core.api.errors import WorldError
+from core.api.errors import WorldError, detail_of
 from core.api.message import Message
 from core.client.installation import core_environment
 from core.engine.machine.threads import in_thread
@@ -177,7 +177,7 @@ async def start_child(
         await (await starting).stop(0.0)
         raise
     except OSError as error:
-        raise WorldError("process_not_started", detail=str(error.strerror or error)) from None
+        raise WorldError("process_not_started", detail=detail_of(error)) from None
 
 
 async def _start(command: Sequence[str], child: Child, place: Here) -> Child:

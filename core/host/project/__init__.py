@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from core.api.errors import ManifestError, UsageError, WorldError
+from core.api.errors import ManifestError, UsageError, WorldError, detail_of
 from core.api.project import manifest_reading
 from core.api.project.data import Mixture
 from core.api.project.fields import File, Positive
@@ -117,8 +117,7 @@ def run_id_of(project: str, state: Path) -> str:
             write_atomically(file, f"{project[:55]}-{secrets.token_hex(4)}\n".encode())
         run_id = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else None
-        raise WorldError("state_folder_unusable", path=str(state), detail=why or str(error)) from None
+        raise WorldError("state_folder_unusable", path=str(state), detail=detail_of(error)) from None
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", run_id):
         raise WorldError("run_id_missing", path=str(file))
     return run_id
@@ -128,7 +127,7 @@ def _table(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError("file_unreadable", path=str(path), detail=error.strerror or str(error)) from None
+        raise UsageError("file_unreadable", path=str(path), detail=detail_of(error)) from None
     except UnicodeDecodeError:
         raise UsageError("file_not_unicode", path=str(path)) from None
     except tomllib.TOMLDecodeError as error:

@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from core.api.errors import ManifestError
+from core.api.errors import ManifestError, detail_of
 from core.host.project.image_folder import packed
 
 _CHUNK = 1 << 20
@@ -82,8 +82,7 @@ def _include_codebook(task: object, folder: Path) -> None:
             content = path.read_bytes()
             _check_png(content)
         except (OSError, SyntaxError, ValueError) as error:
-            detail = getattr(error, "strerror", None) or str(error)
-            raise ManifestError("file_unreadable", field, path=str(path), detail=detail) from None
+            raise ManifestError("file_unreadable", field, path=str(path), detail=detail_of(error)) from None
         task["codebook"] = base64.b64encode(content).decode()
 
 
@@ -152,7 +151,7 @@ def _packed(path: Path, field: str, *, together: bool = False) -> list[Path]:
     try:
         shards = packed(path, together=together)
     except OSError as error:
-        raise ManifestError("file_unreadable", field, path=str(path), detail=error.strerror or str(error)) from None
+        raise ManifestError("file_unreadable", field, path=str(path), detail=detail_of(error)) from None
     if not shards:
         raise ManifestError("file_empty", field, path=path.name)
     return shards
@@ -198,7 +197,7 @@ def _published(path: Path, field: str, text: bool) -> ServedFile:
     except UnicodeDecodeError:
         raise ManifestError("file_not_unicode", field, path=path.name) from None
     except OSError as error:
-        raise ManifestError("file_unreadable", field, path=str(path), detail=error.strerror or str(error)) from None
+        raise ManifestError("file_unreadable", field, path=str(path), detail=detail_of(error)) from None
     if not status.st_size:
         raise ManifestError("file_empty", field, path=path.name)
     return ServedFile(path.resolve(), digest.hexdigest(), status.st_size, status.st_mtime_ns)

@@ -18,7 +18,7 @@ from socketserver import TCPServer
 from threading import Lock, Thread
 from typing import Any, BinaryIO
 
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError, WorldError, detail_of
 from core.host.project.files import ServedFile
 from core.host.web.published import PublishedRun
 from core.host.web.routes import Answer, answer, error
@@ -51,8 +51,7 @@ class Web:
         except OSError as problem:
             if problem.errno == errno.EADDRINUSE:
                 raise WorldError("address_in_use", address=address) from None
-            why = problem.strerror or str(problem)
-            raise WorldError("address_not_listened", address=address, detail=why) from None
+            raise WorldError("address_not_listened", address=address, detail=detail_of(problem)) from None
         # hivemind's forked processes would hold the port after the end of this one.
         os.register_at_fork(after_in_child=self._server.socket.close)
         self._thread = Thread(target=self._server.serve_forever, args=(_POLL_INTERVAL,), name="web", daemon=True)

@@ -1,6 +1,7 @@
 """Every message that the program makes has words, with exactly the parameters that it is given."""
 
 import ast
+import builtins
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -123,6 +124,31 @@ def placeholders(template: str) -> frozenset[str]:
 
 def test_a_kind_is_a_word_and_no_sentence() -> None:
     assert [made for made in messages() if not _KIND_FORM.fullmatch(made.kind)] == []
+
+
+def test_a_detail_is_what_the_system_or_a_library_says_and_no_sentence_of_ours() -> None:
+    """Core's own sentences would stay English in every language."""
+    assert [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in (ROOT / "core").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and any(map(_is_sentence, _details(node)))
+    ] == []
+
+
+def _details(call: ast.Call) -> list[ast.expr]:
+    """What a message says as its detail, and the text of an error that counts as the system's."""
+    error = getattr(builtins, _name(call.func), None)
+    texts = call.args if isinstance(error, type) and issubclass(error, OSError) else []
+    return [*texts, *(keyword.value for keyword in call.keywords if keyword.arg == "detail")]
+
+
+def _is_sentence(text: ast.expr) -> bool:
+    if isinstance(text, ast.JoinedStr):
+        return any(map(_is_sentence, text.values))
+    return (
+        isinstance(text, ast.Constant) and isinstance(text.value, str) and re.search(r"\w \w", text.value) is not None
+    )
 
 
 def test_every_kind_has_words() -> None:
