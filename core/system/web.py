@@ -7,7 +7,7 @@ connection itself.
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from threading import Lock, Timer
@@ -20,7 +20,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.contrib.socks import SOCKSConnection, SOCKSHTTPSConnection
-from urllib3.exceptions import HTTPError, NameResolutionError
+from urllib3.exceptions import HTTPError, NameResolutionError, ProtocolError
 from urllib3.poolmanager import ProxyManager
 
 from core.api.errors import WorldError
@@ -32,6 +32,7 @@ from core.system.reach import Reach, host_in, is_nearby, literal
 Connect = Callable[[], socket.socket]
 
 MOST_REDIRECTS = 5
+_CHUNK = 1 << 16
 _REFUSES = 407
 """Status of a proxy that asks for a name and a password."""
 _MOST_ADDRESSES = 4
@@ -138,6 +139,38 @@ def proxy_for(url: str) -> str:
     if separator and scheme not in SCHEMES:
         raise WorldError("proxy_scheme", scheme=scheme)
     return found
+
+
+def follow(url: str, ask: Callable[[str], requests.Response]) -> requests.Response:
+    """What `ask` answers after redirects, also to other servers.
+
+    Raises:
+        WorldError: a wrong redirect, or too many of them.
+    """
+    for _ in range(MOST_REDIRECTS + 1):
+        response = ask(url)
+        if not response.is_redirect:
+            return response
+        response.close()
+        url = redirected(url, response.headers["location"])
+    raise WorldError("too_many_redirects", most=MOST_REDIRECTS, url=printable(url))
+
+
+def chunks(response: requests.Response, most: int) -> Iterator[bytes]:
+    """The body, as it comes.
+
+    Raises:
+        urllib3.exceptions.HTTPError: the connection was cut.
+        WorldError: it has more than `most` bytes.
+    """
+    size = 0
+    while chunk := response.raw.read1(_CHUNK, decode_content=False):
+        size += len(chunk)
+        if size > most:
+            raise WorldError("reply_too_large", address=printable(response.url), most=most)
+        yield chunk
+    if response.raw.length_remaining:
+        raise ProtocolError("The connection was cut.")
 
 
 def redirected(url: str, location: str) -> str:

@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError, WorldError, detail_of
 from core.api.project.plain_json import printable
 from core.store.projects import Project
 from core.system.reach import Reach, host_in, reach_of
 
 if TYPE_CHECKING:
-    import requests
-
     from core.system import web
 
 MANIFEST_CAP = 1 << 20
@@ -77,7 +75,7 @@ def _document(url: str, cap: int, reach: Reach, deadline: "web.Deadline") -> tup
         with web.ask(url, reach, deadline, (_CONNECT, _READ), {}) as response:
             if not response.is_redirect:
                 _check_status(response.status_code, url)
-                return _body(response, url, cap), url
+                return b"".join(web.chunks(response, cap)), url
             target = web.redirected(url, response.headers["location"])
         if host_in(target) != host_in(url):
             raise WorldError("redirected_elsewhere", url=url, target=printable(target))
@@ -101,7 +99,7 @@ def from_file(name: str, cap: int) -> bytes:
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise UsageError("file_missing", path=str(path)) from None
     except OSError as error:
-        raise WorldError("file_unreadable", path=str(path), detail=error.strerror or str(error)) from None
+        raise WorldError("file_unreadable", path=str(path), detail=detail_of(error)) from None
     if len(text) > cap:
         raise UsageError("manifest_file_too_large", path=str(path), most=cap)
     return text
@@ -127,16 +125,3 @@ def _check_status(status: int, url: str) -> None:
         raise WorldError("document_refused", address=url, status=status)
     if status != 200:
         raise WorldError("server_error", host=_host(url), status=status)
-
-
-def _body(response: "requests.Response", url: str, cap: int) -> bytes:
-    import urllib3
-
-    body = bytearray()
-    while chunk := response.raw.read1(1 << 16, decode_content=False):
-        body += chunk
-        if len(body) > cap:
-            raise WorldError("reply_too_large", address=url, most=cap)
-    if response.raw.length_remaining:
-        raise urllib3.exceptions.ProtocolError("The connection was cut.")
-    return bytes(body)

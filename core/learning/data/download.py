@@ -81,16 +81,13 @@ class Client:
             requests.RequestException: no answer.
             WorldError: a wrong redirection, or one to a private address that is not the project's.
         """
-        for _ in range(web.MOST_REDIRECTS + 1):
-            headers = self._headers(url, offset)
+
+        def ask(url: str) -> requests.Response:
             # For the headers; a body may take longer, as long as bytes arrive.
             with web.Deadline(sum(self._timeouts)) as deadline:
-                response = web.ask(url, self._reach, deadline, self._timeouts, headers)
-            if not response.is_redirect:
-                return response
-            response.close()
-            url = web.redirected(url, response.headers["location"])
-        raise WorldError("too_many_redirects", most=web.MOST_REDIRECTS, url=printable(url))
+                return web.ask(url, self._reach, deadline, self._timeouts, self._headers(url, offset))
+
+        return web.follow(url, ask)
 
     def _headers(self, url: str, offset: int) -> dict[str, str]:
         headers = {}
