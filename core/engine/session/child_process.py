@@ -76,7 +76,7 @@ class Child(asyncio.SubprocessProtocol):
 
     def hasten(self) -> None:
         """It is about to end, and keeps memory until then: no longer at idle priority."""
-        if self._transport.get_returncode() is None:
+        if self._transport.get_returncode() is None and self.subreaper_pid is not None:
             raise_family(self.subreaper_pid)
 
     def close_stdin(self) -> None:
