@@ -16,6 +16,7 @@ from hivemind.averaging.key_manager import GroupKeyManager
 from hivemind.p2p import PeerID
 from hivemind.utils import ValueWithExpiration, get_dht_time
 
+from core.swarm.dht.node import ASKED
 from core.swarm.dht.records import announced_peer, own_subkey
 
 FIRST_INTERVAL = 0.75
@@ -64,7 +65,8 @@ class PacedKeyManager(GroupKeyManager):
         self._next_lookup = time.monotonic() + self._interval
         if not self.dht.client_mode:
             self._interval = min(_LONGEST_INTERVAL, 2 * self._interval)
-        found = await self.dht.get(group_key, latest=True, return_future=True)
+        # Also where this peer keeps them: the other one has its own announcement before it comes here.
+        found = await self.dht.get(group_key, latest=True, beam_size=ASKED, return_future=True)
         announced = found.value if isinstance(found, ValueWithExpiration) else None
         begins = dict[PeerID, float]()
         for subkey, entry in announced.items() if isinstance(announced, dict) else ():

@@ -95,14 +95,15 @@ class SparingNode(DHTNode):
     async def get_many_by_id(
         self, key_ids: Collection[DHTID], *args: Any, beam_size: int | None = None, **kwargs: Any
     ) -> Mapping[DHTID, Any]:
-        if beam_size is None:
-            beam_size = max(map(self._asked, key_ids), default=ASKED)
+        """See hivemind. `beam_size` is how many other nodes are asked at least."""
+        looked_at = (self._asked(key, beam_size or ASKED - self._keeps(key)) for key in key_ids)
+        beam_size = max(looked_at, default=ASKED)
         found: Mapping[DHTID, Any] = await super().get_many_by_id(key_ids, *args, beam_size=beam_size, **kwargs)
         return found
 
-    def _asked(self, key: DHTID) -> int:
-        """How many of the nearest nodes to look at for a key. Those that are suspended are not called."""
-        wanted, looked_at = ASKED - self._keeps(key), 0
+    def _asked(self, key: DHTID, wanted: int) -> int:
+        """How many of the nearest nodes to look at, to ask so many: those that are suspended are not called."""
+        looked_at = 0
         for _node, peer in self.protocol.routing_table.get_nearest_neighbors(
             key, self.protocol.bucket_size, exclude=self.node_id
         ):
@@ -118,7 +119,7 @@ class SparingNode(DHTNode):
             return False
         nearest = self.protocol.routing_table.get_nearest_neighbors(key, REPLICAS, exclude=self.node_id)
         own = self.node_id.xor_distance(key)
-        return sum(node.xor_distance(key) < own for node, _peer in nearest) < REPLICAS
+        return bool(sum(node.xor_distance(key) < own for node, _peer in nearest) < REPLICAS)
 
     async def store_many(self, *args: Any, **kwargs: Any) -> Mapping[Any, bool]:
         stored: Mapping[Any, bool] = await super().store_many(*args, beam_size=self.num_replicas, **kwargs)
