@@ -27,7 +27,7 @@ from hivemind.dht.node import DHTNode
 from hivemind.p2p import P2P, P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 
-from core.swarm.connectivity.ping import SEARCH_INTERVAL, until_silent
+from core.swarm.connectivity.ping import SEARCH_INTERVAL, SILENCE, until_silent
 from core.swarm.dht.addresses import PeerAddresses
 from core.swarm.trust.admission import admits
 from core.swarm.trust.claims import as_counted, is_sound, is_whole
@@ -39,6 +39,9 @@ _INTERVAL = 0.5
 
 _COMES_LATE = 2.0
 """Seconds for which one of several groups waits for its last member: another group may have it."""
+_ALONE = SEARCH_INTERVAL + SILENCE
+"""Seconds of a search in which all who are missing are pinged, so that those that have vanished are known. Then not
+until somebody joins, whom they would hold up: where all look and nobody finds anybody, each would ping all."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +248,7 @@ class ExpectedGroup(Matchmaking):
     async def _watch_missing(self) -> None:
         watches: dict[PeerID, asyncio.Task[None]] = {}
         looked = asyncio.get_running_loop().time
-        members, joined = 0, looked()
+        members, joined = 0, (began := looked())
         try:
             while True:
                 await asyncio.sleep(_INTERVAL)
@@ -253,7 +256,7 @@ class ExpectedGroup(Matchmaking):
                     joined = looked()
                 elif self._is_crowded and looked() > joined + _COMES_LATE:
                     await self._begin_with(max(self.min_group_size, self.target_group_size - 1))
-                missing = await self._missing()
+                missing = await self._missing() if members or looked() < began + _ALONE else set()
                 for peer in watches.keys() - missing:
                     watches.pop(peer).cancel()
                 for peer in missing - watches.keys():

@@ -2,17 +2,19 @@
 
 import asyncio
 import gc
+import multiprocessing
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
-from core.swarm.connectivity.ping import SILENCE
+from core.swarm.connectivity.ping import SEARCH_INTERVAL, SILENCE, Pinger
 from core.swarm.dht.peer import own_addresses
 from tests.swarm.averaging.peers.member import Member, round_of
 from tests.swarm.installed import installed
@@ -24,14 +26,17 @@ LEFT_OUT_WITHIN = 5.0
 """Seconds: a check who is missing, its silence, and a round."""
 
 
+def others(members: list[Member], value: float) -> dict[bytes, float]:
+    """Whom the member of this value expects."""
+    return {other.dht.peer_id.to_bytes(): 0.0 for other in members if other.value != value}
+
+
 @pytest.fixture
 def members(short_folder: Path) -> Iterator[list[Member]]:
     made: list[Member] = []
 
     def make(value: float, contact: list[str]) -> Member:
-        def expected() -> dict[bytes, float]:
-            return {other.dht.peer_id.to_bytes(): 0.0 for other in made if other.value != value}
-
+        expected = partial(others, made, value)
         made.append(Member(short_folder, value, contact, opened, matchmaking_time=PATIENCE, expected=expected))
         return made[-1]
 
@@ -80,6 +85,40 @@ def test_a_group_begins_without_a_member_that_has_vanished(members: list[Member]
         # It is not waited for again.
         size, seconds = round_of(present)
         assert (size, seconds < SILENCE) == (2, True)
+
+
+def test_a_peer_that_finds_nobody_does_not_ping_all_for_ever(
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pings, ping = multiprocessing.Value("i", 0), Pinger.ping
+
+    async def counted(self: Pinger) -> None:
+        with pings.get_lock():
+            pings.value += 1
+        await ping(self)
+
+    monkeypatch.setattr(Pinger, "ping", counted)
+    made: list[Member] = []
+    with installed(short_folder), ExitStack() as opened:
+        for value in (1.0, 2.0):
+            contact = own_addresses(made[0].dht) if made else []
+            options: Any = {"matchmaking_time": PATIENCE, "expected": partial(others, made, value)}
+            made.append(Member(short_folder, value, contact, opened, **options))
+        early = made[0].begin(40.0)
+        wait_for(lambda: pings.value > 0, 10.0)
+        last, changed = 0, 0.0
+
+        def is_quiet() -> bool:
+            nonlocal last, changed
+            if last != (last := pings.value):
+                changed = time.monotonic()
+            return time.monotonic() > changed + 1.5 * SEARCH_INTERVAL
+
+        wait_for(is_quiet, 25.0, "it pings nobody any more")
+        late = made[1].begin()
+        for control in (early, late):
+            control.allow_allreduce()
+        assert [len(control.result(PATIENCE)) for control in (early, late)] == [2, 2]
 
 
 class Tidy(EpochGradientAverager):
