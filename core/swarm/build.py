@@ -26,9 +26,10 @@ _PROGRESS_LASTS = 30.0
 they wait for one that was killed."""
 _PROGRESS_READ_EVERY = 30.0
 """Seconds, at most; more often towards the end of an epoch. Those who read it are sent the reports of all peers."""
-_SOONEST_READ, _NEWCOMERS = 1.0, 1
-"""Seconds, at least, from one reading to the next, and how many peers are thought to come meanwhile: the more, the
-sooner. When the batch is full is known without it, from the speeds. hivemind has half a second and three peers."""
+_SOONEST_READ, _SOONEST_COUNT, _NEWCOMERS = 3.0, 1.0, 1
+"""Seconds, at least, from one reading to the next, the same where samples count only once they are reported, and how
+many peers are thought to come meanwhile: the more, the sooner. Else it is known from the speeds when the batch is full,
+and readings at the end of an epoch would be most of what a group costs. hivemind has half a second and three peers."""
 _NO_LIMITS = Limits()
 COMPRESSIONS: dict[str, type[CompressionBase]] = {
     "none": NoCompression,
@@ -73,7 +74,7 @@ def make_optimizer(
         tracker_opts={
             "metadata_expiration": _PROGRESS_LASTS,
             "max_refresh_period": _PROGRESS_READ_EVERY,
-            "min_refresh_period": _SOONEST_READ,
+            "min_refresh_period": _SOONEST_READ if extrapolate else _SOONEST_COUNT,
             "expected_drift_peers": _NEWCOMERS,
         },
         next_chunk_timeout=bandwidth.part_timeout(averaging),
