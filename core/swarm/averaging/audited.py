@@ -194,7 +194,11 @@ class AuditedAverager(GuardedAverager):
         accounts = [account_in(answer, len(peers)) for answer in answers]
         said = {peers.index(peer): account for peer, account in zip(asked, accounts, strict=True) if account}
         said[made.own] = await asyncio.to_thread(made.tell, seed)
-        for member in liars(made.own, said, made.received, most, shares=shares, rounding=self._rounding(shares)):
+        distrusted = [number for number, peer in enumerate(peers) if peer in self._unbelieved]
+        rounding = self._rounding(shares)
+        for member in liars(
+            made.own, said, made.received, most, shares=shares, rounding=rounding, distrusted=distrusted
+        ):
             self._accuse(peers[member], "average_wrong")
         silent = [peer for peer in asked if (number := peers.index(peer)) not in said and shares[number]]
         self._count_refusals(silent, len(asked))

@@ -59,12 +59,13 @@ class GuardedAverager(DecentralizedAverager):
     def update_expected_peers(self) -> None:
         """Take over who is expected and what members may weigh now, also while a group is looked for."""
         self.read_offences()
-        refused = self.distrust.peers(get_dht_time())
+        now = get_dht_time()
+        refused, liars = self.distrust.peers(now), self.distrust.liars(now)
         expected = self._expected() if self._expected is not None else None
         if expected is not None:
             reports = {peer: at for peer, at in expected.reports.items() if str(PeerID(peer)) not in refused}
             expected = replace(expected, reports=reports)
-        self._outer_pipe.send(("_expect", [expected, refused, self._weight_limits()], {}))
+        self._outer_pipe.send(("_expect", [expected, refused, liars, self._weight_limits()], {}))
 
     def read_offences(self) -> frozenset[str]:
         """Tell `distrust` what was seen since the last time; returns who it was."""
@@ -84,7 +85,8 @@ class GuardedAverager(DecentralizedAverager):
     _matchmaking: ExpectedGroup
     _running_groups: dict[bytes, asyncio.Future[AllReduceRunner]]
     _limits = WeightLimits()
-    _refused: frozenset[PeerID] = frozenset()
+    _liars: frozenset[PeerID] = frozenset()
+    """Nothing that they send counts."""
     _reported: Collection[tuple[PeerID, Offence]] = ()
     _search: asyncio.Task[None] | None = None
 
@@ -93,10 +95,12 @@ class GuardedAverager(DecentralizedAverager):
         """Whether what another member adds to its claim fits to what this one adds."""
         return True
 
-    async def _expect(self, expected: Expected | None, refused: Collection[str], limits: WeightLimits) -> None:
+    async def _expect(
+        self, expected: Expected | None, refused: Collection[str], liars: Collection[str], limits: WeightLimits
+    ) -> None:
         self._limits, self._reported = limits, set()
-        self._refused = frozenset(map(PeerID.from_base58, refused))
-        self._matchmaking.refuse(self._refused, self._accuse, limits.proven)
+        self._liars = frozenset(map(PeerID.from_base58, liars))
+        self._matchmaking.refuse(frozenset(map(PeerID.from_base58, refused)), self._accuse, limits.proven)
         if expected is not None:
             await self._matchmaking.expect(expected, self._most_members)
 
@@ -122,7 +126,7 @@ class GuardedAverager(DecentralizedAverager):
         self, tensors: Sequence[torch.Tensor], group_info: GroupInfo, **options: Any
     ) -> None:
         options |= {
-            "refused": self._refused,
+            "refused": self._liars,
             "accuse": self._accuse,
             "most_weight": partial(self._most_weight, group_info),
         }
@@ -138,6 +142,11 @@ class GuardedAverager(DecentralizedAverager):
             raise
         for peer in self._stopped_in(group_info):
             self._accuse(peer, "fell_silent")
+
+    @property
+    def _unbelieved(self) -> frozenset[PeerID]:
+        """Whose word counts for nothing, also of what was seen a moment ago."""
+        return self._liars | {peer for peer, offence in self._reported if offence != "fell_silent"}
 
     def _most_weight(self, group: GroupInfo, peer: PeerID) -> float:
         members = [member.to_bytes() for member in group.peer_ids if member != self.peer_id]

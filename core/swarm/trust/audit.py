@@ -9,10 +9,13 @@ Whoever answers may lie, and members with less than half of the samples may do s
 word. A reducer gave a wrong average if that is not the centre of what it says that it took, or not what it says that it
 gave. If it says that it took something else than a member says that it brought, one of both lies: the one whom members
 with more than half of the samples contradict, or the one that contradicts the auditor. A reducer may leave out whom it
-distrusts if it says so, but not those who brought more than half of the other samples.
+distrusts if it says so, but not those who brought more than half of the samples. Half is of all samples, those of the
+member in question included: liars that have less never have an honest one blamed. Whom the auditor itself distrusts has
+no voice in this, and may be left out by all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -35,7 +38,8 @@ _ROUGHLY_FAR = (FAR / 1.5, FAR, FAR * 1.5)
 """By sums, one who is about so far may be nearer or farther than the reducer found."""
 _LARGEST = 1 << 20
 _SLACK = 2.0
-"""A reducer may have counted a member for so many times more or less: each limits weights by what it knows itself."""
+"""A reducer may have counted a member for so many times more or less: each limits weights by what it knows itself, and
+the limits leave so much room, in which a liar's voice is not to grow."""
 
 Rows = np.ndarray
 """Sums, a row for each member of the group."""
@@ -117,6 +121,7 @@ def liars(
     *,
     shares: Sequence[int],
     rounding: Rounding,
+    distrusted: Collection[int] = (),
 ) -> list[int]:
     """Members that lied to others, by number in the group.
 
@@ -126,15 +131,19 @@ def liars(
         received: what it got from each reducer.
         most_weights: what each member may weigh.
         shares: how many numbers each reduces; who reduces none takes nothing from anybody.
+        distrusted: whom the member that asks leaves out itself.
     """
     contradicted = {member: _contradicted(member, said, rounding) for member in said}
-    believed = [min(said[member].weight, most) if member in said else most for member, most in enumerate(most_weights)]
+    believed = [
+        0.0 if member in distrusted else min(said[member].weight if member in said else math.inf, most / _SLACK)
+        for member, most in enumerate(most_weights)
+    ]
 
     def is_liar(member: int) -> bool:
         account, least = said[member], rounding.least[member]
         left_out = [other for other in said if shares[member] and _leaves_out(account, other)]
         for others in (contradicted[member], left_out):
-            if 2 * sum(believed[other] for other in others) > sum(believed) - believed[member]:
+            if 2 * sum(believed[other] for other in others) > sum(believed):
                 return True
         if own in contradicted[member]:
             return True

@@ -67,6 +67,8 @@ class Distrust:
         self._on_drop, self._spared = on_drop, frozenset(spared)
         self._until: dict[str, tuple[float, float]] = {}
         """When each is taken again, and how long it was not."""
+        self._silent: set[str] = set()
+        """Those of them that did nothing else than fall silent the last time."""
         self._silences: dict[str, int] = {}
         self._lock = threading.Lock()
 
@@ -82,6 +84,7 @@ class Distrust:
         with self._lock:
             known, lasted = self._until.get(peer, (0.0, _FIRST / 2))
             self._until[peer] = max(known, until), lasted
+            self._silent.discard(peer)
             _forget_oldest(self._until)
         if known < until and now < until:
             self._on_drop(Drop(peer, offence, now, until - now))
@@ -97,6 +100,12 @@ class Distrust:
         with self._lock:
             return frozenset(peer for peer, (until, _) in self._until.items() if until > now)
 
+    def liars(self, now: float) -> frozenset[str]:
+        """Who of them is not believed either. What comes from one that has fallen silent may be counted: where another
+        member has taken it into a group, to leave it out would spoil the average, and look like a lie to an audit."""
+        with self._lock:
+            return frozenset(peer for peer, (until, _) in self._until.items() if until > now) - self._silent
+
     def _dropped(self, peer: str, offence: Offence, now: float) -> Drop | None:
         until, lasted = self._until.get(peer, (0.0, _FIRST / 2))
         if until > now or (offence == "fell_silent" and not self._counts_silence(peer)):
@@ -105,6 +114,9 @@ class Distrust:
         self._silences.pop(peer, None)
         self._until[peer] = now + lasts, lasts
         _forget_oldest(self._until)
+        self._silent = (
+            self._silent | {peer} if offence == "fell_silent" else self._silent - {peer}
+        ) & self._until.keys()
         return Drop(peer, offence, now, lasts)
 
     def _counts_silence(self, peer: str) -> bool:

@@ -1,6 +1,6 @@
 """Which members are found to have lied about a round, and who is not believed."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -75,11 +75,28 @@ class Swarm:
             for member in members
         }
 
-    def found_by(self, own: int, said: dict[int, Account] | None = None) -> list[int]:
+    def leave_out(self, left_out: list[int], reducer: int) -> dict[int, Account]:
+        """What all say if that one counts nothing of these."""
+        self.taken[left_out, reducer] = 0.0
+        rest = [member for member in range(len(self.weights)) if member not in left_out]
+        self.give(reducer, centered_clip(list(self.taken[rest, reducer]), list(self.weights[rest])))
+        said = self.said()
+        said[reducer].counted[left_out] = 0.0
+        return said
+
+    def found_by(self, own: int, said: dict[int, Account] | None = None, distrusted: Collection[int] = ()) -> list[int]:
         received = [sums_of([(0, average)], SEED, reducer) for reducer, average in enumerate(self.received[own])]
-        most = [100.0] * len(self.weights)
+        most = [200.0] * len(self.weights)
         rounding = Rounding(ROUNDING, LOSSY, [6e-8 * SIZE**0.5] * len(self.weights))
-        return liars(own, said or self.said(), np.array(received), most, shares=self.shares, rounding=rounding)
+        return liars(
+            own,
+            said or self.said(),
+            np.array(received),
+            most,
+            shares=self.shares,
+            rounding=rounding,
+            distrusted=distrusted,
+        )
 
 
 @given(st.integers(0, 1 << 20), st.integers(3, 16), st.floats(0.0, 50.0))
@@ -182,15 +199,34 @@ def test_a_reducer_may_leave_out_whom_it_distrusts_but_not_most() -> None:
     def found_by_all(left_out: list[int]) -> list[list[int]]:
         swarm = Swarm(6)
         swarm.weights[:] = 16.0
-        swarm.taken[left_out, BAD] = 0.0
-        rest = [member for member in range(6) if member not in left_out]
-        swarm.give(BAD, centered_clip(list(swarm.taken[rest, BAD]), [16.0] * len(rest)))
-        said = swarm.said()
-        said[BAD].counted[left_out] = 0.0
+        said = swarm.leave_out(left_out, BAD)
         return [swarm.found_by(own, said) for own in range(6) if own != BAD]
 
     assert found_by_all([1]) == [[]] * 5
-    assert found_by_all([1, 2, 4]) == [[BAD]] * 5
+    assert found_by_all([0, 1, 2, 4]) == [[BAD]] * 5
+
+
+@pytest.mark.parametrize("weight", [17.0, 31.0, 1e9])
+def test_a_liar_with_less_than_half_of_the_samples_sets_nobody_against_who_leaves_it_out(weight: float) -> None:
+    """Two equal members and a backbone, which has none; what the liar says that it has counts only as far as known."""
+    swarm = Swarm(4)
+    swarm.weights[:] = 16.0, 0.0, 31.0, 16.0
+    said = swarm.leave_out([2], BAD)
+    said[2] = replace(said[2], weight=weight)
+    most = [32.0, 0.0, 62.0, 32.0]
+    received = [sums_of([(0, average)], SEED, reducer) for reducer, average in enumerate(swarm.received[0])]
+    rounding = Rounding(ROUNDING, LOSSY, [0.0] * 4)
+    for own in (0, 1):
+        assert BAD not in liars(own, said, np.array(received), most, shares=swarm.shares, rounding=rounding)
+
+
+def test_whom_the_auditor_distrusts_itself_may_be_left_out_and_has_no_voice() -> None:
+    swarm = Swarm(4)
+    swarm.weights[:] = 16.0, 16.0, 64.0, 16.0
+    said = swarm.leave_out([2], BAD)
+    said[2].brought[0] *= -1
+    assert swarm.found_by(1, said) == [0, BAD]
+    assert swarm.found_by(1, said, distrusted=[2]) == []
 
 
 @pytest.mark.parametrize("times", [2.0, 2.5, 3.0, 3.5, 4.0])
@@ -207,7 +243,7 @@ def test_a_member_that_is_just_too_far_from_the_others_sets_nobody_against_a_red
 
 def test_many_keys_that_may_weigh_little_set_nobody_against_a_reducer() -> None:
     """Three of them that can be called, where most others cannot."""
-    swarm, most = Swarm(9), [100.0] * 6 + [10.0] * 3
+    swarm, most = Swarm(9), [200.0] * 6 + [20.0] * 3
     swarm.taken[:6, 6:] *= -1
     swarm.brought[6:] *= -1
     said = {member: account for member, account in swarm.said().items() if member in (0, 1, 6, 7, 8)}

@@ -37,6 +37,18 @@ def test_a_line_may_be_lost_once_but_not_in_two_rounds_in_a_row() -> None:
     assert distrust.peers(20.0) == {"X"}
 
 
+def test_who_was_only_silent_is_taken_into_no_group_and_still_believed() -> None:
+    distrust = Distrust()
+    for at in (0.0, 1.0):
+        distrust.add("X", "fell_silent", at)
+    distrust.add("Y", "average_wrong", 1.0)
+    assert distrust.peers(1.0) == {"X", "Y"}
+    assert distrust.liars(1.0) == {"Y"}
+    distrust.ban("X", "banned_by_organiser", 500.0, 2.0)
+    assert distrust.liars(2.0) == {"X", "Y"}
+    assert distrust.liars(100.0) == {"X"}
+
+
 def test_the_silence_of_the_backbone_does_not_count_but_its_broken_data_does() -> None:
     distrust = Distrust(spared=["backbone"])
     for at in range(5):
