@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hivemind import DHT
+from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 
 from core.swarm.dht.addresses import peer_id_of
@@ -19,6 +20,7 @@ from core.swarm.dht.peer import join_swarm
 from core.swarm.dht.progress.run_monitor import RunMonitor
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
+from tests.host.contributions.many_keys import Session, batched, put
 from tests.swarm.flooding_peer import flood
 
 _EVERY = 0.5
@@ -33,6 +35,9 @@ REPORTS: dict[str, dict[str, Any]] = {
 """What each says that is not so."""
 FLOODS = {"values of 100 kB": (5000, 100_000), "values of 16 kB": (5000, 16_000)}
 """How many records are stored at the backbone, of how many bytes, again and again."""
+KEYS = {"100 keys, no samples": 100}
+"""How many keys that report no samples claim the samples of every update."""
+_CLAIMED = 59
 
 
 def main() -> None:
@@ -44,6 +49,8 @@ def main() -> None:
     print("joined", flush=True)
     if attack in REPORTS:
         _report(dht, REPORTS[attack], ended)
+    elif attack in KEYS:
+        _claim(dht, [Session("churn") for _ in range(KEYS[attack])], peer_id_of(peer), ended)
     else:
         count, size = FLOODS[attack]
         records = partial(flood, victim=peer_id_of(peer), count=count, size=size, lasts=900.0)
@@ -61,6 +68,20 @@ def _report(dht: DHT, lie: dict[str, Any], ended: threading.Event) -> None:
         progress = {**truth, "samples_accumulated": 8, "samples_per_second": 1.0, **lie}
         for lasts in (_TEN_YEARS, 60.0):
             dht.store("churn_progress", subkey=subkey, value=progress, expiration_time=now + lasts)
+
+
+def _claim(dht: DHT, sessions: list[Session], keeper: PeerID, ended: threading.Event) -> None:
+    monitor, claimed = RunMonitor(dht, "churn"), 0
+    own = {session.peer for session in sessions}
+    while not ended.wait(_EVERY):
+        reports = (report for report in monitor.read().slots.values() if report.peer_id not in own)
+        epoch = max((report.epoch for report in reports), default=0)
+        said = [session.progress(epoch, 0, 0.0) for session in sessions]
+        if epoch > claimed:
+            said += [session.claim(epoch, _CLAIMED) for session in sessions]
+            claimed = epoch
+        for records in batched(said):
+            dht.run_coroutine(partial(put, keeper=keeper, records=records))
 
 
 def _listen(ended: threading.Event) -> None:

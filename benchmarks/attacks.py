@@ -1,83 +1,146 @@
-"""What a hostile peer does to a run: epochs per minute before and under each attack, the loss, and the memory.
+"""What hostile peers do to a run: epochs per minute, loss and memory, beside the same run without an attack.
 
-Usage: python -m benchmarks.attacks SECONDS [ATTACK ...]
+Usage: python -m benchmarks.attacks SECONDS [ATTACK ...] [--at-once N] [--pause SECONDS]
 
-The small run of `tests.network.peers.churn_peer` on loopback: a backbone, two volunteers who rest instead of computing,
-and an attacker, all of them real peers. When both volunteers have made two updates, the attacks follow each other. For
-each (all of them), epochs are counted for half of SECONDS without an attack, and then for SECONDS under it. `none` is
-no attack: its second figure shows how far the machine's other work alone changes the first one. Printed are epochs per
-minute without and with the attack, the volunteers' loss on new samples before and after, the memory of the backbone's
-processes and of the larger volunteer's before and after (proportional set size), rounds that failed, and the load.
+A line-up is the small run of `tests.network.peers.churn_peer` on loopback: a backbone, and two volunteers who rest
+--pause seconds after each microbatch. N of them (one) are attacked, each in its own way, and one is left alone; all
+run at the same time on the same machine, so that what else it does slows all of them. When all have made two updates,
+the attacks begin. Where the attacker is a member of the rounds, it is a third volunteer, honest until then. After
+SECONDS the next N attacks (of all) follow, in new line-ups. `none` is no attack: how far two line-ups that are alike
+differ. A line of JSON for each has, first without and then with
+the attack:
+
+- the epochs made in SECONDS, and the ratio of the two;
+- the loss on points that nobody has seen, mean of the volunteers over their last five updates;
+- the peak of each peer's memory (proportional set size of its processes, MiB): backbone, and larger volunteer;
+- rounds that failed, and peers that the honest ones left out, by reason, once for each time and peer that did so;
+- samples that the backbone credits to the volunteers, as a share of those in updates, and to everybody else;
+- the load of the machine at the end.
 """
 
+import argparse
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import partial
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import psutil
 
-from benchmarks.attacker import FLOODS, REPORTS
+from benchmarks.attacker import FLOODS, KEYS, REPORTS
+from core.swarm.dht.peer import LOOPBACK
 from tests.network.peers.churn_peer import AUXILIARY
-from tests.swarm.averaging.peers.small_peer import Peer
+from tests.network.peers.hostile_member import MEMBERS
+from tests.swarm.averaging.peers.small_peer import Peer, Process
 from tests.waiting import wait_for
 
-_DONOR, _NOT_FINITE = "donor ahead", "not finite"
-ATTACKS = ["none", *REPORTS, _NOT_FINITE, _DONOR, *FLOODS]
-_PAUSE, _MIB = 0.05, 1 << 20
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The run at a moment."""
-
-    at: float
-    epoch: int
-    loss: float
-    memory: tuple[int, int]
-    """MiB of the backbone, and of the larger volunteer."""
-    failures: int
+_DONOR = "donor ahead"
+_NONE = "none"
+ATTACKS = [_NONE, *REPORTS, *MEMBERS, _DONOR, *KEYS, *FLOODS]
+_LOOK, _MIB = 5.0, 1 << 20
+_LAST = 5
+"""Updates whose loss counts."""
+_PATIENCE = 400.0
+"""Seconds until a line-up has made two updates: several begin at once."""
 
 
 class Line:
-    """A backbone and two volunteers."""
+    """A backbone and two volunteers, and who attacks them."""
 
-    def __init__(self, opened: ExitStack) -> None:
-        self._opened = opened
+    def __init__(self, opened: ExitStack, attack: str, pause: float) -> None:
+        self._opened, self.attack, self._pause = opened, attack, pause
         self.folder = Path(tempfile.mkdtemp(prefix="hive"))
         opened.callback(shutil.rmtree, self.folder)
-        self.backbone = self.peer("backbone", AUXILIARY)
-        self._volunteers = [self.peer(name, _PAUSE, self.backbone.address) for name in ("ann", "ben")]
-        for volunteer in self._volunteers:
-            volunteer.until(2)
+        self._when = self.folder / "attack"
+        self.backbone = self._peer("backbone", AUXILIARY)
+        self._peak = [0, 0]
 
-    def peer(self, name: str, pause: float, contact: str = "", hostile_when: Path | None = None) -> Peer:
-        peer = Peer(self.folder, name, pause, contact, listens=True, hostile_when=hostile_when)
+    def join(self) -> None:
+        """All but the backbone, which has begun to start."""
+        attack, pause, contact = self.attack, self._pause, self.backbone.address
+        self._volunteers = [self._peer(name, pause, contact) for name in ("ann", "ben")]
+        self._joined: list[Process] = list(self._volunteers)
+        if attack in MEMBERS:
+            given = [str(self._when), attack, str(self.folder), "mallory", LOOPBACK, str(pause), contact]
+            mallory = Process(self.folder, "mallory", "tests.network.peers.hostile_member", given)
+            self._opened.callback(mallory.leave)
+            self._joined.append(mallory)
+
+    def _peer(self, name: str, pause: float, contact: str = "") -> Peer:
+        peer = Peer(self.folder, name, pause, contact, listens=True)
         self._opened.callback(peer.leave)
         return peer
 
-    def after(self, seconds: float) -> tuple[Seen, float]:
-        """The run then, and the epochs a minute that it has made until then."""
-        before = self._seen()
-        time.sleep(seconds)  # the time that is measured
-        after = self._seen()
-        return after, 60 * (after.epoch - before.epoch) / (after.at - before.at)
+    def has_begun(self) -> bool:
+        return all(max(peer.updates, default=0) >= 2 for peer in self._joined)
 
-    def _seen(self) -> Seen:
-        memory = _memory(self.backbone), max(map(_memory, self._volunteers))
-        failures = sum(len(volunteer.those_with("failure")) for volunteer in self._volunteers)
-        newest = [volunteer.updates[max(volunteer.updates)] for volunteer in self._volunteers]
-        loss = max(update["loss"] or 0.0 for update in newest)
-        return Seen(time.monotonic(), max(update["epoch"] for update in newest), loss, memory, failures)
+    def begin(self) -> None:
+        """The attack, if there is one, and what is counted."""
+        if self.attack in MEMBERS:
+            self._when.touch()
+        elif self.attack != _NONE:
+            self._start(self.attack)
+        self._first = self.epoch
+
+    def _start(self, attack: str) -> None:
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        place = [str(folder), self.backbone.address]
+        is_donor = attack == _DONOR
+        script = ["tests.swarm.hostile_donor", *place, "1"] if is_donor else ["benchmarks.attacker", *place, attack]
+        subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / "subreaper"), "--"]
+        process = subprocess.Popen(
+            [*subreaper, sys.executable, "-m", *script],
+            stdin=subprocess.PIPE,
+            stdout=self._opened.enter_context((folder / "out").open("wb")),
+            stderr=self._opened.enter_context((folder / "log").open("wb")),
+        )
+        self._opened.callback(process.communicate, timeout=60)
+        wait_for((folder / "out").read_bytes, 120.0, "it attacks", every=0.2)
+
+    @property
+    def epoch(self) -> int:
+        return max(max(volunteer.updates) for volunteer in self._volunteers)
+
+    def look(self) -> None:
+        """At the memory."""
+        now = _memory(self.backbone), max(map(_memory, self._volunteers))
+        self._peak = [max(pair) for pair in zip(self._peak, now, strict=True)]
+
+    def found(self) -> dict[str, Any]:
+        made = [volunteer.updates for volunteer in self._volunteers]
+        losses = [made_by[epoch]["loss"] for made_by in made for epoch in sorted(made_by)[-_LAST:]]
+        credited, others = self._credit()
+        samples = sum(update["samples"] for peer in self._joined for update in peer.updates.values())
+        return {
+            "epochs": self.epoch - self._first,
+            "loss": round(mean(loss for loss in losses if loss is not None), 5),
+            "mib_peak": self._peak,
+            "failed_rounds": sum(len(volunteer.those_with("failure")) for volunteer in self._volunteers),
+            "left_out": self._left_out(),
+            "credited": [round(credited / samples, 3), others],
+        }
+
+    def _left_out(self) -> dict[str, int]:
+        honest = [self.backbone, *self._volunteers]
+        own = {peer.address.rpartition("/")[2] for peer in honest}
+        drops = [drop for peer in honest for drop in peer.those_with("dropped")]
+        return dict(Counter("honest: " * (drop["dropped"] in own) + drop["offence"] for drop in drops))
+
+    def _credit(self) -> tuple[int, int]:
+        """Samples of those who were in updates, and of all others."""
+        with closing(sqlite3.connect(self.folder / "contributions-churn.sqlite")) as books:
+            totals: list[int] = [samples for (samples,) in books.execute("SELECT samples FROM volunteer")]
+        totals.sort(reverse=True)
+        return sum(totals[: len(self._joined)]), sum(totals[len(self._joined) :])
 
 
 def _memory(peer: Peer) -> int:
@@ -90,59 +153,40 @@ def _memory(peer: Peer) -> int:
     return total // _MIB
 
 
-@contextmanager
-def prepared(attack: str, line: Line) -> Iterator[Callable[[], None]]:
-    """Call it to begin the attack, which ends with the block."""
+def measure(attacks: Sequence[str], seconds: float, pause: float) -> None:
+    """Prints what each of them does."""
     with ExitStack() as opened:
-        if attack == _NOT_FINITE:
-            when = line.folder / "attack"
-            line.peer("mallory", _PAUSE, line.backbone.address, when).until(2)
-            opened.callback(when.unlink)
-            yield when.touch
-        elif attack == "none":
-            yield lambda: None
-        else:
-            yield partial(_start, attack, line, opened)
+        lines = [Line(opened, attack, pause) for attack in (_NONE, *attacks)]
+        for line in lines:
+            line.join()
+        wait_for(lambda: all(line.has_begun() for line in lines), _PATIENCE, "two updates", every=0.5)
+        for line in lines:
+            line.begin()
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _LOOK))  # the time that is measured
+            for line in lines:
+                line.look()
+        alone, *attacked = [line.found() for line in lines]
+        load = round(os.getloadavg()[0], 1)
+        for attack, found in zip(attacks, attacked, strict=True):
+            ratio = round(found["epochs"] / max(1, alone["epochs"]), 2)
+            both = {key: [alone[key], found[key]] for key in found}
+            print(json.dumps({"attack": attack, "ratio": ratio, **both, "load": load}), flush=True)
 
 
-def _start(attack: str, line: Line, opened: ExitStack) -> None:
-    folder = Path(tempfile.mkdtemp(dir=line.folder))
-    place = [str(folder), line.backbone.address]
-    script = ["tests.swarm.hostile_donor", *place, "1"] if attack == _DONOR else ["benchmarks.attacker", *place, attack]
-    subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / "subreaper"), "--"]
-    process = subprocess.Popen(
-        [*subreaper, sys.executable, "-m", *script],
-        stdin=subprocess.PIPE,
-        stdout=opened.enter_context((folder / "out").open("wb")),
-        stderr=opened.enter_context((folder / "log").open("wb")),
-    )
-    opened.callback(process.communicate, timeout=60)
-    wait_for((folder / "out").read_bytes, 60.0, "it attacks")
-
-
-def measure(attack: str, line: Line, seconds: float) -> dict[str, Any]:
-    with prepared(attack, line) as attack_now:
-        before, usual = line.after(seconds / 2)
-        attack_now()
-        after, attacked = line.after(seconds)
-    return {
-        "attack": attack,
-        "epochs_per_minute": [round(usual, 1), round(attacked, 1)],
-        "epochs": [before.epoch, after.epoch],
-        "loss": [round(before.loss, 5), round(after.loss, 5)],
-        "mib_backbone": [before.memory[0], after.memory[0]],
-        "mib_volunteer": [before.memory[1], after.memory[1]],
-        "failed_rounds": after.failures - before.failures,
-        "load": round(os.getloadavg()[0], 1),
-    }
-
-
-def main(seconds: float, attacks: list[str]) -> None:
-    with ExitStack() as opened:
-        line = Line(opened)
-        for attack in attacks:
-            print(json.dumps(measure(attack, line, seconds)), flush=True)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seconds", type=float)
+    parser.add_argument("attacks", nargs="*", metavar="ATTACK", choices=[*ATTACKS, []], default=ATTACKS)
+    parser.add_argument("--at-once", type=int, default=1, metavar="N")
+    parser.add_argument("--pause", type=float, default=0.05)
+    chosen = parser.parse_args()
+    left = list(chosen.attacks)
+    while left:
+        measure(left[: chosen.at_once], chosen.seconds, chosen.pause)
+        del left[: chosen.at_once]
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), sys.argv[2:] or ATTACKS)
+    main()

@@ -3,13 +3,15 @@
 Usage: python -m benchmarks.engine_attacks SECONDS [ATTACK ...]
 
 An engine that contributes, with a scripted trainer; for "too many layers" this process itself, which builds a model as
-a trainer does. For each attack (all of them), the victim is asked ten times a second for half of SECONDS without an
-attack, and then for SECONDS during which the attack is repeated, a hundred times a second at most. `none` is no attack.
-Printed are the answers per second and the longest one without and with it, memory before and after (resident, MiB),
-how often the attack was tried, the longest try, the requests that reached the server it was to reach, and the load.
+a trainer does. For each attack (all of them), the victim is asked ten times a second for SECONDS, in which the attack
+is repeated, a hundred times a second at most; at the same time a victim of the same kind, in another process, is asked
+without an attack. `none` is no attack on either. Printed are, without and with the attack, the answers per second, the
+longest one and the peak of the memory (resident, MiB), and then how often the attack was tried, the longest try, the
+requests that reached the server it was to reach, and the load.
 """
 
 import json
+import multiprocessing
 import os
 import shutil
 import sys
@@ -17,6 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -54,6 +57,8 @@ class Seen:
 
     answers: int = 0
     longest: float = 0.0
+    peak: int = 0
+    """MiB."""
     tries: list[float] = field(default_factory=list)
 
 
@@ -150,12 +155,13 @@ def watch(victim: Victim, seconds: float, attack: Callable[[], object] | None = 
 
     attacking = threading.Thread(target=repeat)
     attacking.start()
-    until = time.monotonic() + seconds
+    until, memory = time.monotonic() + seconds, psutil.Process(victim.pid).memory_info
     try:
         while (began := time.monotonic()) < until:
             victim.asked()
             took = time.monotonic() - began
             seen.answers, seen.longest = seen.answers + 1, max(seen.longest, took)
+            seen.peak = max(seen.peak, memory().rss // _MIB)
             time.sleep(max(0.0, _EVERY - took))
     finally:
         ended.set()
@@ -163,18 +169,24 @@ def watch(victim: Victim, seconds: float, attack: Callable[[], object] | None = 
     return seen
 
 
+def left_alone(attack: str, seconds: float) -> Seen:
+    """What a victim of that attack does without it."""
+    with ATTACKS[attack]() as victim:
+        return watch(victim, seconds)
+
+
 def measure(attack: str, seconds: float) -> dict[str, Any]:
     with ExitStack() as opened:
+        twin = opened.enter_context(ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")))
+        waiting = twin.submit(left_alone, attack, seconds)
         victim: Victim = opened.enter_context(ATTACKS[attack]())
-        memory = psutil.Process(victim.pid).memory_info
-        usual = watch(victim, seconds / 2)
-        before = memory().rss
         attacked = watch(victim, seconds, victim.attacked)
+        both = waiting.result(), attacked
         return {
             "attack": attack,
-            "answers_per_second": [round(2 * usual.answers / seconds, 1), round(attacked.answers / seconds, 1)],
-            "longest_answer_ms": [round(1000 * usual.longest, 1), round(1000 * attacked.longest, 1)],
-            "mib": [before // _MIB, memory().rss // _MIB],
+            "answers_per_second": [round(seen.answers / seconds, 1) for seen in both],
+            "longest_answer_ms": [round(1000 * seen.longest, 1) for seen in both],
+            "mib_peak": [seen.peak for seen in both],
             "tries": len(attacked.tries),
             "longest_try_s": round(max(attacked.tries), 3),
             "reached": None if victim.inner is None else len(victim.inner.seen),

@@ -1,87 +1,26 @@
 """Claims of ten honest sessions and a hundred keys of one attacker, over the real DHT: what the backbone credits."""
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 import msgspec
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hivemind import DHT
-from hivemind.dht.crypto import RSASignatureValidator
-from hivemind.dht.node import DHTNode
-from hivemind.dht.routing import DHTID
-from hivemind.dht.validation import DHTRecord
-from hivemind.p2p import PeerID
-from hivemind.utils import MSGPackSerializer, get_dht_time
 
 from core.host.contributions.audit import Audit
 from core.host.contributions.auditor import ContributionAuditor
 from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
-from core.swarm.dht.contributions import Round, Statement, sign, slot_of
+from core.swarm.dht.contributions import slot_of
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.dht.signing_key import SigningKey
+from tests.host.contributions.many_keys import Said, Session, batched, put
 from tests.learning.small_project import small_manifest
 from tests.swarm.installed import installed
 
 RUN, TARGET = "run", 512
 SAMPLES = 60
 """Of each honest session in a round."""
-
-
-@dataclass
-class Session:
-    """Of a key of its own."""
-
-    peer: bytes = field(default_factory=lambda: b"\x12\x20" + os.urandom(32))
-    key: RSASignatureValidator = field(default_factory=lambda: RSASignatureValidator(SigningKey()))
-    volunteer: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
-    rounds: list[Round] = field(default_factory=list)
-
-    @property
-    def subkey(self) -> bytes:
-        return bytes(self.key.local_public_key) + self.peer
-
-    def progress(self, epoch: int, samples: int) -> "Said":
-        report = {"peer_id": self.peer, "epoch": epoch, "samples_accumulated": samples, "samples_per_second": 5.0}
-        return self, "progress", {**report, "time": get_dht_time(), "client_mode": True}
-
-    def claim(self, epoch: int, samples: int) -> "Said":
-        self.rounds.append(Round(epoch, samples, 4.0))
-        slot = slot_of(self.subkey)
-        said = Statement(RUN, slot, self.peer, len(self.rounds), tuple(self.rounds), 5.0)
-        return self, "contributions", sign(said, self.volunteer)
-
-
-Said = tuple[Session, str, object]
-"""Who, under which key of the DHT, what."""
-Record = tuple[DHTID, bytes, bytes, float]
-"""Key, subkey, value and expiration."""
-
-
-def batched(records: Iterable[Record], size: int = 20) -> Iterator[list[Record]]:
-    left = iter(records)
-    while some := list(islice(left, size)):
-        yield some
-
-
-def signed(said: Said) -> Record:
-    session, kind, value = said
-    key, expires = DHTID.generate(source=f"{RUN}_{kind}"), get_dht_time() + 60.0
-    plain = MSGPackSerializer.dumps(value)
-    record = DHTRecord(key.to_bytes(), MSGPackSerializer.dumps(session.subkey), plain, expires)
-    return key, session.subkey, session.key.sign_value(record), expires
-
-
-async def _put(_dht: DHT, node: DHTNode, *, keeper: PeerID, records: list[Record]) -> int:
-    """Runs in the DHT's process. Returns how many the keeper took."""
-    keys, subkeys, values, expires = zip(*records, strict=True)
-    return sum(await node.protocol.call_store(keeper, keys, values, expires, subkeys) or [])
 
 
 class Books:
@@ -104,9 +43,8 @@ class Books:
         )
 
     def hear(self, *records: Said) -> None:
-        # More at once are too large for the pipe to the DHT's process.
-        for some in batched(map(signed, records)):
-            assert self._other.run_coroutine(partial(_put, keeper=self.dht.peer_id, records=some)) == len(some)
+        for some in batched(records):
+            assert self._other.run_coroutine(partial(put, keeper=self.dht.peer_id, records=some)) == len(some)
         self._poll()
 
     def make(self, epoch: int, members: Iterable[Session]) -> None:
@@ -132,7 +70,7 @@ def books(short_folder: Path) -> Iterator[Books]:
 
 
 def test_a_hundred_keys_beside_ten_honest_sessions_get_nothing_for_rounds_that_they_were_not_in(books: Books) -> None:
-    honest, liars = [Session() for _ in range(10)], [Session() for _ in range(100)]
+    honest, liars = [Session(RUN) for _ in range(10)], [Session(RUN) for _ in range(100)]
     books.hear(*(each.progress(4, SAMPLES) for each in honest), *(each.progress(4, 4 * TARGET) for each in liars))
     books.make(5, honest)
     books.hear(*(each.claim(5, SAMPLES) for each in (*liars, *honest)))
@@ -142,7 +80,7 @@ def test_a_hundred_keys_beside_ten_honest_sessions_get_nothing_for_rounds_that_t
 
 def test_a_hundred_keys_that_come_to_the_round_displace_nobody_who_was_there_before(books: Books) -> None:
     """Each claims a little less than an honest session, so that the largest claims are the honest ones."""
-    honest, liars = [Session() for _ in range(10)], [Session() for _ in range(100)]
+    honest, liars = [Session(RUN) for _ in range(10)], [Session(RUN) for _ in range(100)]
     books.hear(*(each.progress(4, SAMPLES) for each in honest))
     books.make(5, honest)
     books.hear(*(each.progress(5, SAMPLES) for each in (*honest, *liars)), *(each.claim(5, SAMPLES) for each in honest))
@@ -151,3 +89,12 @@ def test_a_hundred_keys_that_come_to_the_round_displace_nobody_who_was_there_bef
     books.hear(*(each.claim(6, SAMPLES - 1) for each in liars), *(each.claim(6, SAMPLES) for each in honest))
     assert books.totals(honest) == [2 * SAMPLES] * 10
     assert sum(books.totals([*honest, *liars])) <= 4 * TARGET + 10 * SAMPLES
+
+
+def test_a_hundred_keys_that_report_no_samples_get_nothing_for_a_round_that_they_came_to(books: Books) -> None:
+    honest, liars = [Session(RUN) for _ in range(10)], [Session(RUN) for _ in range(100)]
+    books.hear(*(each.progress(4, SAMPLES) for each in honest), *(each.progress(4, 0, 0.0) for each in liars))
+    books.make(5, [*honest, *liars])
+    books.hear(*(each.claim(5, SAMPLES - 1) for each in liars), *(each.claim(5, SAMPLES) for each in honest))
+    assert books.totals(honest) == [SAMPLES] * 10
+    assert sum(books.totals(liars)) == 0

@@ -4,7 +4,8 @@ Usage: churn_peer.py FOLDER NAME LISTEN PAUSE [INITIAL_PEER]. It learns the outp
 seconds after each microbatch; PAUSE -1 is first contact and nothing else, PAUSE -2 an auxiliary peer. With an empty
 LISTEN it only calls others. Lines are JSON: `{"address"}` first, then `{"epoch", "digest", "loss", "samples",
 "group", "computed", "sent"}` for each epoch (samples since the start and bytes by kind), `{"full"}` with the epoch
-whose batch is full for the first time, `{"adds"}` with the epoch that a microbatch was added to, and `{"failure"}`.
+whose batch is full for the first time, `{"adds"}` with the epoch that a microbatch was added to,
+`{"dropped", "offence"}` for each peer that this one leaves out, and `{"failure"}`.
 """
 
 import hashlib
@@ -40,6 +41,7 @@ from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.errors import BadState, Isolated, RoundFailed, StateUnavailable
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
+from core.swarm.trust.distrust import Drop
 
 BATCH, MICROBATCH = 768, 8
 MATCHMAKING, TIMEOUT = 10.0, 30.0
@@ -100,6 +102,7 @@ def _assist(dht: DHT, folder: Path, identity: Path, leaving: threading.Event) ->
         backbone=BackboneMonitor(dht, []),
         on_update=report_update,
         yielding=leaving.is_set,
+        on_drop=report_drop,
         kind=AuxiliaryOptimizer,
         averages=True,
         behind=1,
@@ -145,6 +148,7 @@ class Trainer:
             backbone=self._monitor,
             on_update=self._report_update,
             yielding=self._report_full,
+            on_drop=report_drop,
         )
 
     def run(self) -> None:
@@ -234,6 +238,10 @@ def digest(model: torch.nn.Module) -> str:
     for parameter in model.parameters():
         made.update(parameter.detach().numpy().tobytes())
     return made.hexdigest()[:16]
+
+
+def report_drop(drop: Drop) -> None:
+    report(dropped=drop.peer, offence=drop.offence)
 
 
 def report(**event: Any) -> None:
