@@ -53,7 +53,7 @@ def _patch(member: Member, is_attacking: Callable[[], bool]) -> None:
     def claimed(self: Link) -> float:
         return member.bandwidth if member.bandwidth and is_attacking() else bandwidth(self)
 
-    AtomicAllReduce._generate_input_for_peer = sent  # type: ignore[method-assign]
+    AtomicAllReduce._generate_input_for_peer = sent
     AtomicAllReduce._accumulate_parts_streaming = answered  # type: ignore[method-assign]
     Link.bandwidth = claimed  # type: ignore[method-assign]
 
