@@ -40,6 +40,7 @@ _GRACE = 1.0
 """Seconds from the moment at which a part is lost until this peer leaves the round: the others are to see who failed it
 before they see that this one leaves it, too."""
 _SAME_MOMENT = _GRACE / 2
+_NOBODY_COUNTS = "nothing counts of those who have samples"
 _PART_LOST = "a peer that averaged a part for all was lost"
 
 
@@ -170,6 +171,7 @@ class AtomicAllReduce(AllReduceRunner):
         reducer.own_index = senders.index(self.peer_id) if self.peer_id in senders else None
         reducer.most_weight = lambda sender: most_weight(senders[sender])
         reducer.on_fault = lambda sender, offence: self._blame(senders[sender], offence)
+        reducer.on_nothing = lambda: self.finalize(exception=AllreduceException(_NOBODY_COUNTS))
         reducer.dropped = {senders.index(peer) for peer in self._refused if peer in senders}
 
     async def run(self) -> AsyncIterator[torch.Tensor]:

@@ -107,6 +107,9 @@ class CheckedReducer(TensorPartReducer):
     on_fault: Callable[[int, Offence], None]
     """Called with the index of the sender."""
     dropped: set[int]
+    on_nothing: Callable[[], None]
+    """Called when those who have samples are all dropped: the members are to get no average then, rather than one that
+    is not finite, and is blamed on this peer."""
     on_part: Callable[[int, int, torch.Tensor, float], None] | None = None
     """Called with the index of the sender, the number of a part, and what it counts."""
     watched: tuple[int, Watched] | None = None
@@ -138,6 +141,14 @@ class CheckedReducer(TensorPartReducer):
             average = await asyncio.to_thread(_rounded, average, self.codec)
         # What has a fault may not be subtracted from. Others that do not count get what completes their own part.
         return average.as_subclass(_Average) if fault or self.hands_out_averages else average
+
+    def check_current_part_finished(self) -> None:
+        """See hivemind."""
+        is_complete = self.current_part_accumulated_from == self.num_current_senders
+        if is_complete and self.dropped and self.denominator == 0:
+            self.on_nothing()
+        else:
+            super().check_current_part_finished()
 
     def make_robust(self) -> None:
         """Before the first part comes."""

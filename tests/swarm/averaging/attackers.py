@@ -87,6 +87,18 @@ class HostileSender(AtomicAllReduce):
                 yield broken
 
 
+class PartialSender(AtomicAllReduce):
+    """Sends broken parts to one of the reducers."""
+
+    attack: ClassVar[Attack]
+
+    async def _generate_input_for_peer(self, peer_index: int) -> AsyncIterator[Part]:
+        async for part in super()._generate_input_for_peer(peer_index):
+            is_first = self.ordered_peer_ids[peer_index] == min(set(self.ordered_peer_ids) - {self.peer_id})
+            for sent in type(self).attack(part) if is_first else [part]:
+                yield sent
+
+
 class HostileReducer(AtomicAllReduce):
     """Answers with broken averages."""
 

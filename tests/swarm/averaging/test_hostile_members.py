@@ -15,6 +15,7 @@ from tests.swarm.averaging.attackers import (
     HostileReducer,
     HostileSender,
     Leaving,
+    PartialSender,
     SecondStream,
     Silent,
     TwoFacedReducer,
@@ -100,6 +101,19 @@ def test_a_reducer_that_answers_with_broken_averages_fails_one_round(line: Calla
     assert made.offences() == [(made.attacker, BROKEN[attack])] * 3
     assert made.round() == [3, 3, 3]
     assert made.gradients == [MEAN] * 3
+
+
+@pytest.mark.parametrize("is_robust", [False, True])
+def test_a_reducer_for_which_nobody_counts_ends_the_round_and_is_not_blamed(
+    line: Callable[..., Line], is_robust: bool
+) -> None:
+    """The attacker alone has samples, and what it sends to one of the reducers is broken."""
+    made = line(running(PartialSender, "not finite"), bandwidth=lambda: 0.0, is_robust=is_robust)
+    for member in made.honest:
+        member.weight = 0.0
+    assert all(isinstance(end, Exception) for end in made.round())
+    assert made.gradients == list(HONEST)
+    assert set(made.offences()) == {(made.attacker, "values_out_of_range")}
 
 
 @pytest.fixture
