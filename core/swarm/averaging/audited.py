@@ -59,6 +59,7 @@ class _Round:
 
     Parameters:
         seed: if this peer audits the round. Nobody else knows it before the round has ended.
+        most_weights: what each member may weigh in it.
         is_coarse: whether copies have 8 bits a number.
         largest: number that is sent as it is.
     """
@@ -70,10 +71,12 @@ class _Round:
         weight: float,
         seed: bytes | None,
         *,
+        most_weights: Sequence[float],
         is_coarse: bool,
         largest: float,
     ) -> None:
         self.group, self.own, self.seed, self._weight, self._largest = group, own, seed, weight, largest
+        self.most_weights = most_weights
         self.has_ended, self.asked = asyncio.Event(), set[PeerID]()
         members = range(len(group.peer_ids))
         self._brought, self._taken = ([Copies(is_coarse=is_coarse) for _ in members] for _vector in range(2))
@@ -140,7 +143,11 @@ class AuditedAverager(GuardedAverager):
         seed = os.urandom(16) if random.random() * (members - 1) < AUDITORS else None
         own = group_info.peer_ids.index(self.peer_id)
         largest = _HALF.max if isinstance(self._codec, Float16Compression) else math.inf
-        made = _Round(group_info, own, weight, seed, is_coarse=self.is_coarse, largest=largest)
+        # Now: what they may weigh changes with the next epoch, and an audit comes later.
+        most = [
+            self._most_weight(group_info, peer) if peer != self.peer_id else math.inf for peer in group_info.peer_ids
+        ]
+        made = _Round(group_info, own, weight, seed, most_weights=most, is_coarse=self.is_coarse, largest=largest)
         # The one before may still be asked for.
         self._rounds = [*self._rounds[-1:], made]
         try:
@@ -187,8 +194,6 @@ class AuditedAverager(GuardedAverager):
     async def _audit_round(self, made: _Round, seed: bytes, shares: Sequence[int]) -> None:
         await asyncio.sleep(_BEGINS)
         peers, question = made.group.peer_ids, msgspec.msgpack.encode(Question(made.group.group_id, seed))
-        # What they may weigh changes with the next epoch.
-        most = [math.inf if peer == self.peer_id else self._most_weight(made.group, peer) for peer in peers]
         asked = [peer for peer in peers if peer != self.peer_id and _can_be_called(made.group, peer)]
         answers = await asyncio.gather(*(self._answer_of(peer, question) for peer in asked))
         accounts = [account_in(answer, len(peers)) for answer in answers]
@@ -197,7 +202,7 @@ class AuditedAverager(GuardedAverager):
         distrusted = [number for number, peer in enumerate(peers) if peer in self._unbelieved]
         rounding = self._rounding(shares)
         for member in liars(
-            made.own, said, made.received, most, shares=shares, rounding=rounding, distrusted=distrusted
+            made.own, said, made.received, made.most_weights, shares=shares, rounding=rounding, distrusted=distrusted
         ):
             self._accuse(peers[member], "average_wrong")
         silent = [peer for peer in asked if (number := peers.index(peer)) not in said and shares[number]]
