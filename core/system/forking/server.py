@@ -89,12 +89,21 @@ def _answer(wire: socket.socket, number: int, pid: int | None, code: int | None)
 
 
 def _fork(command: list[str], folder: Path, grace: float, streams: list[int], others: list[int]) -> int:
+    reader, writer = os.pipe()
     parent, pid = os.getpid(), os.fork()
     if not pid:
+        os.setsid()
+        os.close(reader)
+        os.close(writer)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
         for descriptor in others:
             os.close(descriptor)
+    else:
+        # Who is told of the process may kill its group at once, so that has to be there.
+        os.close(writer)
+        os.read(reader, 1)
+        os.close(reader)
     for stream in streams:
         os.close(stream)
     if not pid:

@@ -67,6 +67,21 @@ def test_a_second_program_is_of_another_session(server: Server, tmp_path: Path) 
     assert psutil.pid_exists(two["pid"])
 
 
+def test_a_program_that_is_known_leads_its_group_so_that_it_can_be_killed_at_once(
+    server: Server, tmp_path: Path
+) -> None:
+    for number in range(5):
+        command = core_command("tests.fakes.forked_program")
+        asked = server.asking.ask(command, tmp_path / f"session-{number:06}", 0.5, [0, 1, 2])
+        answer = server.asking.read()
+        assert answer is not None
+        assert (answer.number, answer.code) == (asked, None)
+        os.killpg(answer.pid or 0, signal.SIGKILL)
+        ended = server.asking.read()
+        assert ended is not None
+        assert ended.code == -signal.SIGKILL
+
+
 def test_nothing_is_left_of_a_program_that_is_terminated(server: Server, tmp_path: Path) -> None:
     program, _ = server.program()
     tell(program, "straggle")
