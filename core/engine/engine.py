@@ -101,9 +101,7 @@ class Engine:
         self._state: State = Idle()
         services = Services(
             profile,
-            programs.trainer,
-            programs.place,
-            programs.practice,
+            programs,
             Backbone(programs.host_for(PRACTICE, profile.practice), profile.runtime, programs.practice),
             self.catalogue,
             self.credentials,
@@ -237,8 +235,8 @@ class Engine:
         return self._observer.observe(now, intent, self.preferences)
 
     def _decide(self) -> tuple[Decision, Selection]:
-        session_gpu, slept = self._sessions.gpu, self._sessions.slept
-        conditions = replace(self._seen.conditions, session_gpu=session_gpu, slept=slept)
+        sessions = self._sessions
+        conditions = replace(self._seen.conditions, session_gpu=sessions.gpu, slept=sessions.slept)
         return decide_among(replace(self._seen, conditions=conditions), self.selection, self._state)
 
     def _run_lifecycle(self, event: states.Input | None, now: float) -> None:
@@ -298,7 +296,5 @@ class Engine:
 
     def _set_alarm(self, now: float, place_at: float | None) -> None:
         own = moments(self._seen, self.decision, self.selection, self._state)
-        mine = (*own, self._recorder.next_moment(now), place_at, self.runtime.status.retry_at)
-        moments_known = [moment for moment in mine if moment is not None]
         if self._alarms is not None:
-            self._alarms.set(min(moments_known, default=None))
+            self._alarms.set_first(*own, self._recorder.next_moment(now), place_at, self.runtime.status.retry_at)

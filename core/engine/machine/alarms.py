@@ -26,8 +26,9 @@ class Alarms:
         self._scheduler.add_job(self._beat, "interval", seconds=HEARTBEAT, id="heartbeat")
         self._scheduler.start()
 
-    def set(self, moment: float | None) -> None:
-        """Request an update at `moment` (UTC seconds), or before."""
+    def set_first(self, *moments: float | None) -> None:
+        """Request an update at the first of these moments (UTC seconds), or before."""
+        moment = min((moment for moment in moments if moment is not None), default=None)
         # An earlier alarm stays, and sets the next one: cheaper than to move it with every report.
         if moment is None or moment >= self._clock() + _FURTHEST or (self._moment or moment + 1) <= moment:
             return

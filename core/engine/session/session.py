@@ -7,7 +7,7 @@ For the practice project an embedded backbone is started first and ended last. O
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from core.engine.projects.fetch import is_url
 from core.engine.projects.http_proxy import HttpProxy
 from core.engine.session.backbone import Backbone
 from core.engine.session.child_process import Child, abnormal_end, start_child
-from core.engine.session.place import Here
+from core.engine.session.commands import Programs
 from core.engine.session.practice import divide
 from core.store.projects import Project
 from core.system.priority import PROMPTLY
@@ -44,12 +44,7 @@ class Services:
     """What all sessions of an engine use."""
 
     profile: Profile
-    trainer: Sequence[str]
-    """Command line."""
-    place: Here
-    """Where it runs."""
-    practice: Here
-    """Where it runs beside the backbone of the practice project."""
+    programs: Programs
     backbone: Backbone
     catalogue: Catalogue
     credentials: Credentials
@@ -147,10 +142,11 @@ class Session:
 
     async def _run(self) -> None:
         # Early: the trainer needs seconds to load its libraries, in which the rest is prepared.
-        command, runtime = list(self._services.trainer), self._services.profile.runtime
+        programs, runtime = self._services.programs, self._services.profile.runtime
+        command = list(programs.trainer)
         if self._promptly:
             command.append(PROMPTLY)
-        place = self._services.practice if self._is_practice else self._services.place
+        place = programs.practice if self._is_practice else programs.place
         trainer = self._child = await start_child(command, runtime, self._on_line, "trainer", place)
         manifest = await self._manifest()
         if manifest.closed:
@@ -188,7 +184,7 @@ class Session:
         return None if project.secret is None else await self._services.credentials.find(project.id, project.secret)
 
     def _start_message(self, manifest: Manifest, token: str | None, proxy: Proxy, trainer: Child) -> api.Start:
-        profile, place = self._services.profile, self._services.place
+        profile, place = self._services.profile, self._services.programs.place
         return api.Start(
             manifest=manifest,
             identity=place.shared(profile.identity),
