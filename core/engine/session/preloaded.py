@@ -101,7 +101,7 @@ class _Server(asyncio.SubprocessProtocol):
         forked.give_up = self._kill_unless_used
 
     def _kill_unless_used(self) -> None:
-        """Somebody does not want a program any more that waits for its libraries."""
+        """A program is killed while it waits for its libraries: the server can only be killed with it."""
         if not any(forked.get_pid() for forked in self._running.values()):
             self._end()
 

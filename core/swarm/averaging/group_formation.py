@@ -35,13 +35,11 @@ from core.swarm.trust.distrust import Offence
 
 _INTERVAL = 0.5
 """Seconds between two looks at who is missing. Those who come on time are never pinged."""
-
-
 _COMES_LATE = 2.0
 """Seconds for which one of several groups waits for its last member: another group may have it."""
 _ALONE = SEARCH_INTERVAL + SILENCE
-"""Seconds of a search in which all who are missing are pinged, so that those that have vanished are known. Then not
-until somebody joins, whom they would hold up: where all look and nobody finds anybody, each would ping all."""
+"""Seconds of a search in which this peer pings those who are missing, to know who has vanished. Then it pings nobody
+until a member has joined, which would wait for them: of many peers that search in vain, each would ping all others."""
 
 
 @dataclass(frozen=True)
