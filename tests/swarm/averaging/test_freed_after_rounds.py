@@ -1,6 +1,5 @@
 """What a round has freed, other programs can have until the next one."""
 
-import ctypes
 import platform
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,26 +10,18 @@ import pytest
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.dht.peer import own_addresses
+from tests import fragmented
 from tests.swarm.averaging.peers.member import Member, round_of
 from tests.swarm.installed import installed
 from tests.waiting import wait_for
-
-_BLOCK, _BLOCKS = 64 << 10, 1000
 
 
 class Fragmenting(EpochGradientAverager):
     """Frees a lot in each round, and something above it is still in use."""
 
     async def _run_allreduce_inplace_(self, *arguments: Any, **options: Any) -> None:
-        library = ctypes.CDLL(None)
-        library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-        library.free.argtypes = [ctypes.c_void_p]
-        blocks = [library.malloc(_BLOCK) for _ in range(_BLOCKS)]
-        for block in blocks:
-            ctypes.memset(block, 1, _BLOCK)
-        await super()._run_allreduce_inplace_(*arguments, **options)
-        for block in blocks[:-1]:
-            library.free(block)
+        with fragmented.in_use():
+            await super()._run_allreduce_inplace_(*arguments, **options)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has malloc_trim")
@@ -45,4 +36,4 @@ def test_an_averager_gives_back_what_a_round_has_freed(short_folder: Path) -> No
         def grown() -> int:
             return max(process.memory_info().rss - held for process, held in zip(processes, before, strict=True))
 
-        wait_for(lambda: grown() < 0.5 * _BLOCK * _BLOCKS, 5.0, "it is given back")
+        wait_for(lambda: grown() < 0.5 * fragmented.SIZE, 5.0, "it is given back")
