@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from core.swarm.trust.audit import sums_of
 from core.swarm.trust.signed_sums import signed_sums
+
+SEED = b"0123456789abcdef"
 
 
 def drawn(count: int) -> np.ndarray:
@@ -34,3 +37,15 @@ def test_its_norm_is_about_that_of_the_vector_also_where_one_number_is_all_of_it
     for vector in (noise, single):
         norm = float(np.linalg.norm(signed_sums(vector, np.random.PCG64(1), 128)))
         assert norm == pytest.approx(float(vector.double().norm()), rel=0.2)
+
+
+def test_distances_between_sums_are_those_between_vectors_give_or_take_some() -> None:
+    one, other = torch.randn(2, 100_003, generator=torch.Generator().manual_seed(0))
+    sums = [sums_of(enumerate(vector.split([60_000, 40_003])), SEED, 0) for vector in (one, other)]
+    assert np.linalg.norm(sums[0] - sums[1]) == pytest.approx(float((one - other).norm()), rel=0.6)
+
+
+def test_parts_that_come_in_another_order_have_the_same_sums() -> None:
+    parts = list(enumerate(torch.randn(3, 50)))
+    assert np.allclose(sums_of(parts, SEED, 1), sums_of(reversed(parts), SEED, 1))
+    assert not np.allclose(sums_of(parts, SEED, 1), sums_of(parts, SEED, 2))
