@@ -104,8 +104,8 @@ def ask(
     try:
         response = session.get(url, headers=headers, stream=True, timeout=timeouts, proxies=proxies)
     except requests.exceptions.ProxyError as error:
-        # Of a tunnel for https only the words of the error have the status.
-        refuses = str(_REFUSES) in str(error)
+        # Of a tunnel for https only the words of the error have the status. A port may have the same digits.
+        refuses = f"Tunnel connection failed: {_REFUSES}" in str(error)
         raise ProxyFailed("proxy_refuses" if refuses else "proxy_unreachable", proxy=host_in(through)) from None
     except requests.ConnectionError as error:
         if kind := _socks_failure(error):

@@ -2,8 +2,8 @@
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from core.system.reach import Reach
@@ -141,10 +141,14 @@ def redirect(target: str) -> Behaviour:
 
 
 @contextmanager
-def refusing_port() -> Iterator[int]:
-    """A port that refuses connections: it is taken, but nobody listens, so no other process can begin to."""
+def refusing_port(ports: Iterable[int] = (0,)) -> Iterator[int]:
+    """A port that refuses connections: it is taken, but nobody listens, so no other process can begin to. The first
+    free one of `ports`; 0: any."""
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        for port in ports:
+            with suppress(OSError):
+                taken.bind(("127.0.0.1", port))
+                break
         yield int(taken.getsockname()[1])
 
 

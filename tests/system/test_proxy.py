@@ -99,6 +99,13 @@ def test_a_proxy_that_refuses_is_named_without_the_password(server: FakeServer, 
         assert refused.value.message.params == {"proxy": "127.0.0.1"}
 
 
+def test_a_proxy_on_a_port_with_the_digits_of_a_refusal_only_does_not_answer() -> None:
+    with refusing_port(range(40700, 40800)) as nobody:
+        proxy.use(Proxy("own", f"http://127.0.0.1:{nobody}"))
+        with pytest.raises(WorldError, match="proxy_unreachable"):
+            fetch.from_url(f"http://{NAME}/m.json", CAP)
+
+
 def test_without_its_proxy_nothing_is_asked_directly(server: FakeServer) -> None:
     with refusing_port() as nobody:
         chosen = Proxy("own", f"http://127.0.0.1:{nobody}", "secret")
