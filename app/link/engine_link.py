@@ -227,7 +227,7 @@ class EngineLink(QObject):
             self._note_answer()
             self._handle(message)
         if self._socket.bytesAvailable() > protocol.LONGEST_LINE:
-            self._drop(self._other_version)
+            self._drop(self._too_much)
 
     def _handle(self, message: protocol.EngineMessage) -> None:
         match message:
@@ -281,6 +281,9 @@ class EngineLink(QObject):
 
     def _other_version(self) -> str:
         return tr("The engine is of another version than this window: quit both and start again.")
+
+    def _too_much(self) -> str:
+        return self._other_version()
 
     def _change(self, state: Link, words: Words = str) -> None:
         if state is not Link.UP:
