@@ -60,6 +60,11 @@ class Beside:
         """The subreaper, the trainer and all that it started."""
         return [child for child in _children() if child not in self._others and _lives(child)]
 
+    def whole_family(self) -> list[psutil.Process]:
+        """These, once the trainer has started its two stragglers."""
+        members = self.members()
+        return members if len(members) == 4 else []
+
     def kill(self) -> None:
         """SIGKILL to the trainer; back when nothing is left of it."""
         os.kill(self.trainers()[-1], signal.SIGKILL)
@@ -126,7 +131,7 @@ def test_the_waits_grow_until_a_trainer_has_lived_for_a_while(beside: Beside) ->
 
 
 def test_a_killed_subreaper_leaves_no_process_that_the_next_companion_would_meet(beside: Beside) -> None:
-    before = beside.members()
+    before = wait_for(beside.whole_family)
     subreaper = min(before, key=lambda process: process.create_time())
     subreaper.kill()
     wait_for(lambda: beside.companion.has_ended)

@@ -102,8 +102,9 @@ def test_a_snooze_ends_by_itself(engine: RunningEngine) -> None:
 
 
 def test_contributing_for_a_while_ends_by_itself(engine: RunningEngine) -> None:
-    engine.start().tell(Contribute(seconds=1.5))
+    engine.start().tell(Contribute(seconds=3600.0))
     engine.until("contributing")
+    engine.tell(Contribute(seconds=0.5))
     ended = engine.until("idle")
     assert (ended.wanted, ended.session, ended.reasons) == (False, None, ())
 

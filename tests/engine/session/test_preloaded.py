@@ -31,7 +31,12 @@ class Started:
         self.child: Child
 
     async def about(self) -> dict[str, Any]:
-        return dict(json.loads(await asyncio.wait_for(self.lines.get(), _LONGEST)))
+        """What it said, once the server, too, has said that it runs."""
+        async with asyncio.timeout(_LONGEST):
+            said = dict(json.loads(await self.lines.get()))
+            while self.child.subreaper_pid is None:  # noqa: ASYNC110 - transports have no event for it
+                await asyncio.sleep(0.01)
+        return said
 
 
 async def started(place: Preloaded, runtime: Path) -> Started:

@@ -70,9 +70,11 @@ def test_a_second_program_is_of_another_session(server: Server, tmp_path: Path) 
 def test_a_program_that_is_known_leads_its_group_so_that_it_can_be_killed_at_once(
     server: Server, tmp_path: Path
 ) -> None:
+    # With an end of its input it would end by itself.
+    reader, writer = os.pipe()
     for number in range(5):
         command = core_command("tests.fakes.forked_program")
-        asked = server.asking.ask(command, tmp_path / f"session-{number:06}", 0.5, [0, 1, 2])
+        asked = server.asking.ask(command, tmp_path / f"session-{number:06}", 0.5, [reader, 1, 2])
         answer = server.asking.read()
         assert answer is not None
         assert (answer.number, answer.code) == (asked, None)
@@ -80,6 +82,8 @@ def test_a_program_that_is_known_leads_its_group_so_that_it_can_be_killed_at_onc
         ended = server.asking.read()
         assert ended is not None
         assert ended.code == -signal.SIGKILL
+    os.close(reader)
+    os.close(writer)
 
 
 def test_nothing_is_left_of_a_program_that_is_terminated(server: Server, tmp_path: Path) -> None:
