@@ -1,13 +1,17 @@
 """How many rounds of a run its volunteers take part in, and what catching up costs them.
 
-An auxiliary peer and a number of volunteers on loopback, every second of which listens; the others only call. They rest
+An auxiliary peer and a number of volunteers, every second of which listens; the others only call. They rest
 instead of computing, each at a speed of its own, so that an update is due every few seconds, and what is measured is
 how well groups form on a machine as busy as it is. Prints, after the given seconds: updates, each volunteer's part in
 them, samples accepted, and bytes sent by kind.
 
-Run it with `.venv/bin/python -m benchmarks.participation [SECONDS] [VOLUNTEERS ...]`.
+All are on loopback. With `--homes`, each is on a host of its own (a network namespace; needs root), the volunteers
+behind lines of 40/250, 20/100, 20/100 and 10/50 Mbit/s in turn.
+
+Run it with `.venv/bin/python -m benchmarks.participation [--homes] [SECONDS] [VOLUNTEERS ...]`.
 """
 
+import itertools
 import os
 import shutil
 import statistics
@@ -15,9 +19,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from benchmarks.rounds import Line, homes
 from tests.network.peers.churn_peer import AUXILIARY, BATCH, MICROBATCH
 from tests.swarm.averaging.peers.small_peer import Peer
 from tests.waiting import wait_for
@@ -27,26 +33,28 @@ _UPDATE_EVERY = 6.0
 """Seconds, if averaging took no time."""
 _SLOWEST = 2.0
 """Times as slow as the fastest."""
+_LINES = ("40/250", "20/100", "20/100", "10/50")
+"""Mbit/s up and down."""
 
 
-def main(seconds: float, counts: list[int]) -> None:
+def main(seconds: float, counts: list[int], *, at_home: bool) -> None:
     for count in counts:
-        folder = Path(tempfile.mkdtemp(prefix="hive"))
-        peers = list[Peer]()
-        try:
-            peers.append(Peer(folder, "auxiliary", AUXILIARY, listens=True))
-            for number in range(count):
+        with ExitStack() as opened:
+            lines = [Line.parse(text) for text in itertools.islice(itertools.cycle(_LINES), count)]
+            places = opened.enter_context(homes(lines)) if at_home else [None] * (1 + count)
+            folder = Path(tempfile.mkdtemp(prefix="hive"))
+            opened.callback(shutil.rmtree, folder)
+            peers = [Peer(folder, "auxiliary", AUXILIARY, listens=True, host=places[0])]
+            opened.callback(peers[0].leave)
+            for number, place in enumerate(places[1:]):
                 pause = pause_of(number, count, _UPDATE_EVERY)
-                peers.append(Peer(folder, f"{number}", pause, peers[0].address, listens=number % 2 == 0))
+                peers.append(Peer(folder, f"{number}", pause, peers[0].address, listens=number % 2 == 0, host=place))
+                opened.callback(peers[-1].leave)
             _, *volunteers = peers
             wait_for(lambda: all(len(peer.updates) > 1 for peer in volunteers), 300.0, "all take part", every=0.5)  # noqa: B023
             begun, load = _reached(volunteers), os.getloadavg()[0]
             time.sleep(seconds)  # the time that is measured
             _print(volunteers, begun, f"{seconds:g} s, load {load:.1f}")
-        finally:
-            for peer in peers:
-                peer.leave()
-            shutil.rmtree(folder)
 
 
 def pause_of(number: int, count: int, update_every: float) -> float:
@@ -85,5 +93,6 @@ def _epoch(update: dict[str, Any]) -> int:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    main(float(given[0]) if given else SECONDS, [int(count) for count in given[1:]] or list(VOLUNTEERS))
+    given = [argument for argument in sys.argv[1:] if argument != "--homes"]
+    counts = [int(count) for count in given[1:]] or list(VOLUNTEERS)
+    main(float(given[0]) if given else SECONDS, counts, at_home="--homes" in sys.argv)

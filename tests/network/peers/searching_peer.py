@@ -2,7 +2,8 @@
 
 Usage as of line_peer.py. Orders: {"expect": [ADDRESS, ...]} (the others, as a run's progress would tell), {"search":
 EPOCH} (look for those that look under the same epoch; answers after how many seconds there is a group, and its size),
-{"stop": 0} (answers null at once), {"processor": 0} (seconds that its processes have used).
+{"stop": 0} (answers null at once), {"processor": 0} (seconds that its processes have used), {"carried": 0} (when, and
+bytes up and down that the wire has carried for it by then, as the product counts them).
 """
 
 import json
@@ -23,6 +24,7 @@ from core.swarm.dht.addresses import peer_id_of
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
+from core.swarm.traffic.wire_monitor import WireMonitor
 
 _MATCHMAKING = 10.0
 """Seconds; that of the practice project."""
@@ -80,8 +82,10 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = Path(folder, f"sockets-{name}")
     sockets.mkdir()
-    install(sockets, Link())
+    link = Link()
+    install(sockets, link)
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
+    wire = WireMonitor(link, dht)
     # The first peer is the backbone, which looks for nobody.
     searcher = Searcher(dht) if initial_peers else None
     send({"address": own_addresses(dht)[0] if listen else ""})
@@ -96,6 +100,9 @@ def main() -> None:
                     searcher.stop()
                 case {"processor": _}:
                     send(processor_seconds())
+                case {"carried": _}:
+                    carried = wire.read()
+                    send((time.monotonic(), carried.up, carried.down))
     os._exit(0)
 
 

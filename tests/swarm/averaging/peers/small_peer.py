@@ -1,4 +1,4 @@
-"""A peer of a small run in a process of its own, on loopback."""
+"""A peer of a small run in a process of its own, on loopback or a host of its own."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.swarm.dht.peer import LOOPBACK
+from tests.network.namespaces import Host
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[4]
@@ -24,12 +25,20 @@ class Process:
     """A peer in a process of its own, that prints what happens in lines of JSON and ends with its stdin."""
 
     def __init__(
-        self, folder: Path, name: str, module: str, arguments: Sequence[str], environment: dict[str, str] | None = None
+        self,
+        folder: Path,
+        name: str,
+        module: str,
+        arguments: Sequence[str],
+        *,
+        environment: dict[str, str] | None = None,
+        host: Host | None = None,
     ) -> None:
         subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{name}"), "--"]
+        command = [*subreaper, sys.executable, "-m", module, *arguments]
         with (folder / f"{name}.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [*subreaper, sys.executable, "-m", module, *arguments],
+                command if host is None else host.command(*command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -69,11 +78,13 @@ class Peer(Process):
         *,
         listens: bool = False,
         hostile_when: Path | None = None,
+        host: Host | None = None,
     ) -> None:
         """One that is hostile sends what is not finite, once the file `hostile_when` is there."""
-        arguments = [str(folder), name, LOOPBACK if listens else "", str(pause), *([contact] if contact else [])]
+        place = LOOPBACK if host is None else f"/ip4/{host.address}/tcp/0"
+        arguments = [str(folder), name, place if listens else "", str(pause), *([contact] if contact else [])]
         environment = hostile_environment(hostile_when) if hostile_when else None
-        super().__init__(folder, name, "tests.network.peers.churn_peer", arguments, environment)
+        super().__init__(folder, name, "tests.network.peers.churn_peer", arguments, environment=environment, host=host)
 
     @property
     def address(self) -> str:
