@@ -1,8 +1,10 @@
 """What bandwidth a project needs, and how hivemind is set up so that a slow link keeps its time limits. Pure.
 
-What all peers of a group must agree on (the size of parts, time limits) depends on the manifest and the model alone:
-hivemind cuts tensors into parts on either side and compares them by number. Only the bandwidth is each peer's own.
+What all peers of a group must agree on (the size of parts, time limits) depends on the manifest, the model and what
+all have claimed alone: hivemind cuts tensors into parts on either side and compares them by number.
 """
+
+from collections.abc import Collection
 
 from core.api.project.manifest import Averaging
 from core.swarm.traffic.link import OVERHEAD
@@ -12,6 +14,9 @@ BYTES_PER_VALUE = {"none": 4, "float16": 2, "uniform8bit": 1}
 _USABLE = 0.8
 """Share of a round's time limit that is planned with."""
 _SMALLEST_PART, _LARGEST_PART = 1 << 14, 1 << 17
+_QUEUE = 1.0
+"""Seconds for which a part to each member of a group may keep its slowest line busy. Pings wait behind them, and who
+does not answer for three seconds is taken to be lost."""
 
 
 def min_bandwidth(parameters: int, averaging: Averaging) -> int:
@@ -28,6 +33,20 @@ def part_size(parameters: int, averaging: Averaging) -> int:
     """Bytes of a part: about a second of the slowest link, so that the parts of many peers come in turns."""
     second = min_bandwidth(parameters, averaging)
     return min(_LARGEST_PART, max(_SMALLEST_PART, 1 << second.bit_length() - 1))
+
+
+def part_size_in_group(usual: int, bandwidths: Collection[float | None]) -> int:
+    """Bytes of a part: less than usual in a large group with slow lines, on each of which are parts for all members.
+
+    Args:
+        bandwidths: bytes per second of the members, as they say; 0 and None say nothing, and nobody counts as slower
+            than a second for a usual part.
+    """
+    known = [bandwidth for bandwidth in bandwidths if bandwidth]
+    if not known or len(bandwidths) < 2:
+        return usual
+    most = int(max(usual, min(known)) * _QUEUE / (len(bandwidths) - 1))
+    return min(usual, max(_SMALLEST_PART, 1 << most.bit_length() - 1))
 
 
 def part_timeout(averaging: Averaging) -> float:

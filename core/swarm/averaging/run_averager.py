@@ -16,6 +16,7 @@ from hivemind.proto import averaging_pb2
 from hivemind.utils import get_dht_time
 from hivemind.utils.asyncio import achain, as_aiter
 
+from core.swarm.all_reduce.bandwidth import part_size_in_group
 from core.swarm.all_reduce.pieces import pieces_of
 from core.swarm.all_reduce.send_window import window_size
 from core.swarm.averaging.audited import AuditedAverager
@@ -100,6 +101,7 @@ class RunAverager(AuditedAverager):
         peer_fractions: Sequence[int] = (),
         **options: Any,
     ) -> None:
+        bandwidths = [self.serializer.loads(gathered)[0] for gathered in group_info.gathered]
         by_tensor = pieces_of(tensors, peer_fractions)
         if tensor_infos is not None:
             tensor_infos = [info for info, own in zip(tensor_infos, by_tensor, strict=True) for _piece in own]
@@ -109,7 +111,8 @@ class RunAverager(AuditedAverager):
             "prefetch": _PREFETCH,
             "is_robust": self._is_robust,
             "sends_averages": self._sends_averages,
-            "window": window_size(self.serializer.loads(gathered)[0] for gathered in group_info.gathered),
+            "window": window_size(bandwidths),
+            "part_size_bytes": part_size_in_group(options["part_size_bytes"], bandwidths),
         }
         await super()._run_allreduce_inplace_(list(chain(*by_tensor)), group_info, **options)
 

@@ -5,6 +5,7 @@ that only calls others, over the connection that it made; a process that is busy
 """
 
 import asyncio
+import math
 import os
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -18,6 +19,8 @@ ROUND_INTERVAL, SEARCH_INTERVAL = 1.0, 2.0
 another, pings are most of the traffic. In both cases a vanished peer costs the others five seconds in all."""
 SILENCE = ROUND_INTERVAL + _ANSWER
 """Seconds without an answer after which a peer is taken to be lost."""
+_TICK = 0.25
+"""Seconds between two looks for an answer."""
 _PROTOCOL = "/ipfs/ping/1.0.0"
 _PAYLOAD = 32
 """Bytes, by the specification."""
@@ -76,15 +79,37 @@ async def until_silent(
     """
     clock = asyncio.get_running_loop().time
     answered, silence = clock(), interval + _ANSWER
+
+    def left() -> float:
+        return max(answered, last_message()) + silence - clock()
+
     with closing(Pinger(p2p, peer)) as pinger:
-        while (left := max(answered, last_message()) + silence - clock()) > 0:
+        while True:
+            if await _answers_within(max(_ANSWER, left()), pinger):
+                answered = clock()
+            if left() <= 0:
+                return
+            await asyncio.sleep(min(interval, max(0.0, left())))
+
+
+async def _answers_within(seconds: float, pinger: Pinger) -> bool:
+    """Whether a ping is answered. Time in which this process itself did not run does not count: the answer may wait."""
+    ping = asyncio.ensure_future(pinger.ping())
+    try:
+        for _tick in range(math.ceil(seconds / _TICK)):
             # Not asyncio.wait_for: before Python 3.12 it forgets a cancellation that comes together with the answer,
             # and the round would wait for this watch for as long as the peer answers.
-            with suppress(TimeoutError, P2PDaemonError):
-                async with asyncio.timeout(left):
-                    await pinger.ping()
-                answered = clock()
-            await asyncio.sleep(min(interval, max(0.0, max(answered, last_message()) + silence - clock())))
+            await asyncio.wait({ping}, timeout=_TICK)
+            if ping.done():
+                break
+        with suppress(P2PDaemonError):
+            if ping.done():
+                ping.result()
+                return True
+        return False
+    finally:
+        ping.cancel()
+        await asyncio.gather(ping, return_exceptions=True)
 
 
 async def close_silent_connections(p2p: P2P) -> bool:
@@ -104,10 +129,5 @@ async def close_silent_connections(p2p: P2P) -> bool:
 
 async def answers(p2p: P2P, peer: PeerID) -> bool:
     """Whether the peer answers a ping."""
-    try:
-        with closing(Pinger(p2p, peer)) as pinger:
-            async with asyncio.timeout(SILENCE):
-                await pinger.ping()
-    except (TimeoutError, P2PDaemonError):
-        return False
-    return True
+    with closing(Pinger(p2p, peer)) as pinger:
+        return await _answers_within(SILENCE, pinger)

@@ -1,7 +1,13 @@
 import pytest
 
 from core.api.project.manifest import Averaging
-from core.swarm.all_reduce.bandwidth import min_bandwidth, part_size, part_timeout, state_timeout
+from core.swarm.all_reduce.bandwidth import (
+    min_bandwidth,
+    part_size,
+    part_size_in_group,
+    part_timeout,
+    state_timeout,
+)
 
 MBIT = 125_000
 
@@ -29,6 +35,17 @@ def test_the_need_grows_with_the_bytes_of_a_value_and_shrinks_with_the_time(comp
 @pytest.mark.parametrize(("parameters", "size"), [(10, 1 << 14), (1_000_000, 1 << 16), (10**9, 1 << 17)])
 def test_parts_are_about_a_second_of_the_slowest_line(parameters: int, size: int) -> None:
     assert part_size(parameters, Averaging(averaging_timeout=60)) == size
+
+
+@pytest.mark.parametrize(
+    ("members", "slowest", "size"),
+    [(4, 10 * MBIT, 1 << 17), (8, 10 * MBIT, 1 << 17), (16, 5 * MBIT, 1 << 15), (16, 1, 1 << 14), (2, 1, 1 << 17)],
+)
+def test_parts_to_all_members_keep_the_slowest_line_busy_for_no_more_than_a_second(
+    members: int, slowest: float, size: int
+) -> None:
+    assert part_size_in_group(1 << 17, [slowest, *[None, 0.0], *[100 * MBIT] * (members - 3)][:members]) == size
+    assert part_size_in_group(size, [None] * members) == size
 
 
 def test_a_part_has_half_of_the_round_to_arrive_but_never_less_than_hivemind_gives() -> None:
