@@ -77,6 +77,8 @@ class AuxiliaryPeer(threading.Thread):
         self.averages = averages
         self.on_update: Callable[[Update], None] = lambda _update: None
         """Called on this thread after each update that this peer has made with others."""
+        self.on_drop: Callable[[Drop], None] = lambda _drop: None
+        """Called with each peer that this one leaves out. From any thread."""
         super().__init__(name="auxiliary peer", daemon=True)
         self.model = model
         self._evaluate, self._evaluating = evaluate, threading.Lock()
@@ -102,7 +104,7 @@ class AuxiliaryPeer(threading.Thread):
             line_bandwidth=line_bandwidth,
             most_members=settings.largest_group,
             kind=AuxiliaryOptimizer,
-            on_drop=self._on_drop,
+            on_drop=self._note_drop,
             averages=averages,
             behind=settings.evaluate_every,
             approve=self._approve,
@@ -127,9 +129,10 @@ class AuxiliaryPeer(threading.Thread):
         """Peers that were dropped within the hour before `now`, UTC seconds; the latest ones if there are many."""
         return [drop for drop in list(self._drops) if drop.at > now - _HOUR]
 
-    def _on_drop(self, drop: Drop) -> None:
+    def _note_drop(self, drop: Drop) -> None:
         log.warning("%s", drop.message)
         self._drops.append(drop)
+        self.on_drop(drop)
 
     def run(self) -> None:
         self._other_backbones.start()

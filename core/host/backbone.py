@@ -32,6 +32,7 @@ from core.swarm.dht.organiser import LONGEST_BAN, RunRecordPublisher
 from core.swarm.dht.progress.run_monitor import RunProgress
 from core.swarm.state.checks import State
 from core.swarm.state.metadata_text import from_text, to_text
+from core.swarm.trust.distrust import Drop
 from core.swarm.trust.validation import Evidence
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ class Backbone:
         self.auxiliary.on_update = lambda made: audit.add_round(
             made.epoch, made.slots, may_be_others=not self.auxiliary.is_one_group
         )
+        self.auxiliary.on_drop = self._pass_on
         self.auditor = ContributionAuditor(
             self.dht,
             manifest.run_id,
@@ -105,6 +107,12 @@ class Backbone:
     def _note_verdict(self, evidence: Evidence, _deviation: float, is_good: bool) -> None:
         if is_good:
             self.record.add_validated(PeerID.from_base58(evidence.peer).to_bytes())
+
+    def _pass_on(self, drop: Drop) -> None:
+        """Who has given the backbone a wrong average, and again when it was taken back, is left out by all for as long
+        as by the backbone: who gives a wrong one to this peer alone is found by nobody else."""
+        if drop.offence == "average_wrong" and drop.is_repeated:
+            self.record.ban(PeerID.from_base58(drop.peer).to_bytes(), drop.at + drop.seconds)
 
     def _ban_guilty(self, evidence: Evidence) -> None:
         """A trainer brought something else than its samples give: it gets no credit for its latest rounds, either. What

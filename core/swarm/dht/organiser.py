@@ -181,7 +181,7 @@ class RunRecordPublisher:
 
     def ban(self, peer: bytes, until: float) -> None:
         """Published with the next record. From any thread."""
-        self._bans = {**self._bans, peer: until}
+        self._bans = {**self._bans, peer: max(until, self._bans.get(peer, until))}
         self._published = (-1, 0.0)
 
     def publish(self, epoch: int, now: float) -> None:

@@ -49,6 +49,11 @@ class Drop:
     seconds: float
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether it was left out before."""
+        return self.seconds > _FIRST
+
+    @property
     def message(self) -> Message:
         """For logs and people."""
         reason = Message(self.offence)
