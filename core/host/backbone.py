@@ -118,7 +118,7 @@ class Backbone:
         """A trainer brought something else than its samples give: it gets no credit for its latest rounds, either. What
         it did to the model stays: no average can be undone. From any thread."""
         self._ban(evidence)
-        self._audit.disown(evidence.slot)
+        self._audit.disown(PeerID.from_base58(evidence.peer).to_bytes())
 
     def _ban(self, evidence: Evidence) -> None:
         """All leave a trainer out whose work cannot be validated. From any thread."""

@@ -68,7 +68,7 @@ class Books:
 
     def meet(self, epoch: int, *peers: "Peer", full: bool = False) -> None:
         """The backbone makes the update that `epoch` begins with, together with them."""
-        self.audit.add_round(epoch, frozenset(peer.slot for peer in peers), may_be_others=full)
+        self.audit.add_round(epoch, frozenset((peer.name.encode(), peer.slot) for peer in peers), may_be_others=full)
 
     def hear(self, *found: Found) -> None:
         for each in found:

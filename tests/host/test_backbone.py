@@ -33,3 +33,12 @@ def test_who_gives_the_backbone_wrong_averages_again_is_left_out_by_all_as_long_
     assert bans == []
     backbone._pass_on(Drop(PEER, "average_wrong", 2000.0, 120.0))
     assert bans == [(PeerID.from_base58(PEER).to_bytes(), 2120.0)]
+
+
+def test_who_brought_other_gradients_loses_the_credit_of_its_own_sessions_whatever_place_it_named() -> None:
+    disowned: list[bytes] = []
+    backbone = object.__new__(Backbone)
+    part = SimpleNamespace(ban=lambda *_: None, disown=disowned.append)
+    vars(backbone).update(_bans=Counter(), auxiliary=part, record=part, _audit=part)
+    backbone._ban_guilty(Evidence(PEER, b"the place of another", 0, 16.0, 0, 1, 1.0, (), b""))
+    assert disowned == [PeerID.from_base58(PEER).to_bytes()]

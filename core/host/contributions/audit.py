@@ -17,6 +17,7 @@ from core.api.preferences.preferences import DISPLAY_NAME
 from core.api.project.manifest import Training
 from core.host.contributions.store import Claim, ContributionStore, Slot
 from core.host.curve import Curve
+from core.swarm.averaging.group import MemberSlot
 from core.swarm.dht.contributions import BadStatement, Found, Round, Statement, verify
 from core.swarm.dht.progress.credible_progress import PeerReport
 from core.swarm.dht.progress.report_pace import LATEST
@@ -45,7 +46,7 @@ class Audit:
     ) -> None:
         """With `knows_rounds`, `add_round` is called with each of the run's rounds."""
         self._knows_rounds = knows_rounds
-        self._rounds: dict[int, tuple[frozenset[bytes], bool]] = {}
+        self._rounds: dict[int, tuple[frozenset[MemberSlot], bool]] = {}
         self._made = 0
         self._store, self._curve, self._run_id, self._training = store, curve, run_id, training
         self._reports: dict[bytes, list[PeerReport]] = {}
@@ -54,19 +55,19 @@ class Audit:
         self._judged: dict[bytes, set[int]] = {}
         self._last: dict[bytes, bytes] = {}
         self._logged: dict[bytes, set[tuple[str, int]]] = {}
-        self._disowned = frozenset[bytes]()
+        self._disowned = frozenset[str]()
         self.epoch = 0
 
-    def add_round(self, epoch: int, slots: frozenset[bytes], *, may_be_others: bool) -> None:
+    def add_round(self, epoch: int, slots: frozenset[MemberSlot], *, may_be_others: bool) -> None:
         """The trainers of the group that made the update which `epoch` began with; `may_be_others`: it was full, so
         that others can have made the update in a group of their own. From any thread."""
         self._rounds = {known: group for known, group in self._rounds.items() if known > epoch - _BEHIND}
         self._rounds[epoch] = slots, may_be_others
 
-    def disown(self, slot: bytes) -> None:
-        """Take back what the slot's peer was credited with lately, and credit it with nothing more. From any thread."""
-        self._disowned |= {slot}
-        for claim in self._store.claims_of(slot.hex(), self._made - _BEHIND):
+    def disown(self, peer: bytes) -> None:
+        """Take back what the peer was credited with lately, and credit it with nothing more. From any thread."""
+        self._disowned |= {peer.hex()}
+        for claim in self._store.claims_of(peer.hex(), self._made - _BEHIND):
             self._store.withdraw(claim)
 
     def observe(self, progress: RunProgress, epoch: int, now: float) -> None:
@@ -142,7 +143,7 @@ class Audit:
         key = bytes.fromhex(slot.id)
         if done.epoch in self._judged.get(key, ()):
             return None
-        if key in self._disowned:
+        if slot.peer in self._disowned:
             self._refuse(key, volunteer, "of wrong gradients", done.epoch)
             return None
         if done.epoch > self.epoch + _AHEAD:
@@ -151,7 +152,7 @@ class Audit:
         if done.epoch < max(slot.first_epoch, self.epoch - _BEHIND):
             self._refuse(key, volunteer, "of a round it was not in", done.epoch)
             return None
-        was_there = self._was_in(key, done.epoch)
+        was_there = self._was_in((bytes.fromhex(slot.peer), key), done.epoch)
         if was_there is None:
             return None
         if not was_there:
@@ -164,13 +165,13 @@ class Audit:
             return None
         return Claim(done.epoch, slot.id, volunteer, done.samples)
 
-    def _was_in(self, slot: bytes, epoch: int) -> bool | None:
+    def _was_in(self, slot: MemberSlot, epoch: int) -> bool | None:
         """Whether the slot's peer was in the group of a round; None: that may become known."""
         if not self._knows_rounds:
             return True
         if epoch > self._made:
             return None
-        slots, may_be_others = self._rounds.get(epoch, (frozenset[bytes](), True))
+        slots, may_be_others = self._rounds.get(epoch, (frozenset[MemberSlot](), True))
         if slot in slots or not may_be_others:
             return slot in slots
         # The backbone missed the round, or was in another group. Who takes part meets it sooner or later.

@@ -41,6 +41,9 @@ JOIN (
     WHERE epoch > ?1 - 100 AND samples > 0 GROUP BY volunteer
 ) AS seen ON seen.volunteer = claim.volunteer WHERE epoch = ?1 AND samples > 0 ORDER BY rounds DESC, samples
 """
+_CLAIMS_OF = """
+SELECT * FROM claim WHERE slot IN (SELECT id FROM slot WHERE peer = ?) AND epoch > ? AND samples > 0
+"""
 _ENTRY = """
 SELECT (SELECT 1 + count(*) FROM volunteer AS other WHERE other.samples > volunteer.samples), id, name, samples,
     1.0 * samples / max(1, (SELECT sum(samples) FROM volunteer)), rounds, last_epoch, first_at, last_at FROM volunteer
@@ -154,9 +157,9 @@ class ContributionStore(StateDatabase):
         the smallest."""
         return [Claim(*row) for row in self.rows(_CLAIMS, epoch)]
 
-    def claims_of(self, slot: str, since: int) -> list[Claim]:
-        """Those of a slot that were accepted for updates after the epoch `since`."""
-        found = self.rows("SELECT * FROM claim WHERE slot = ? AND epoch > ? AND samples > 0", slot, since)
+    def claims_of(self, peer: str, since: int) -> list[Claim]:
+        """Those of a peer's sessions that were accepted for updates after the epoch `since`."""
+        found = self.rows(_CLAIMS_OF, peer, since)
         return [Claim(*row) for row in found]
 
     def leaders(self) -> list[Entry]:

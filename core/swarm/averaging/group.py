@@ -31,8 +31,8 @@ class Group:
     """Ids of the members."""
     trainers: frozenset[str] = frozenset()
     """Ids of those that add samples."""
-    slots: frozenset[bytes] = frozenset()
-    """Their places in the DHT."""
+    slots: frozenset[MemberSlot] = frozenset()
+    """Of those."""
     lines: Mapping[bytes, Line] = field(default_factory=dict)
     """Of each member."""
     computing_on: frozenset[str] = frozenset()
@@ -56,8 +56,8 @@ class Update:
     """Peers in the averaging round, auxiliary ones too; 1 when this peer is legitimately alone."""
     partners: frozenset[str] = frozenset()
     """The ids of the other trainers in the group."""
-    slots: frozenset[bytes] = frozenset()
-    """The places in the DHT of all of its trainers."""
+    slots: frozenset[MemberSlot] = frozenset()
+    """Of all of its trainers."""
     slowest_partner: float = 0.0
     """Bytes per second that the slowest line of the others carries, as they say; 0 if there are none."""
 
@@ -79,7 +79,7 @@ def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
         nonces,
         frozenset(lines),
         frozenset(trainers),
-        frozenset(trainers.values()),
+        frozenset((PeerID.from_base58(peer).to_bytes(), slot) for peer, slot in trainers.items()),
         lines,
         computing_on & trainers.keys(),
     )

@@ -158,3 +158,21 @@ def test_one_identity_on_two_machines_adds_up(books: Books, ann: Peer) -> None:
 def test_losses_reach_the_learning_curve(books: Books, ann: Peer) -> None:
     (point,) = books.curve.points()
     assert (point.epoch, point.loss, point.peers, point.samples) == (1, 4.0, 3, 3 * 172)
+
+
+def test_a_member_that_names_the_place_of_another_one_costs_that_one_nothing_and_gets_nothing(books: Books) -> None:
+    books.restart(knows_rounds=True)
+    ann, liar = Peer("ann"), Peer("liar")
+    books.see(0, ann.reports(0, 170), liar.reports(0, 170))
+    for epoch, slot in ((1, liar.slot), (2, ann.slot)):
+        group = frozenset({(b"ann", ann.slot), (b"liar", slot)})
+        books.audit.add_round(epoch, group, may_be_others=False)
+        books.see(epoch, ann.reports(epoch, 170), liar.reports(epoch, 170), made=epoch)
+        books.hear(ann.claims(epoch, 150), liar.claims(epoch, 150))
+    assert (books.total(ann), books.total(liar)) == (300, 150)
+    books.audit.disown(b"liar")
+    assert (books.total(ann), books.total(liar)) == (300, 0)
+    books.meet(3, ann, liar)
+    books.see(3, ann.reports(3, 170), liar.reports(3, 170), made=3)
+    books.hear(ann.claims(3, 150), liar.claims(3, 150))
+    assert (books.total(ann), books.total(liar)) == (450, 0)

@@ -49,7 +49,7 @@ class Books:
 
     def make(self, epoch: int, members: Iterable[Session]) -> None:
         """The update that `epoch` begins with, together with these."""
-        slots = frozenset(slot_of(each.subkey) for each in members)
+        slots = frozenset((each.peer, slot_of(each.subkey)) for each in members)
         self._audit.add_round(epoch, slots, may_be_others=False)
         self._epoch = epoch
         self._poll()
