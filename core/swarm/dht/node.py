@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from hivemind.dht.node import DHTNode
 from hivemind.dht.routing import DHTID
 from hivemind.p2p import PeerID
+from hivemind.utils import TimedStorage, get_dht_time
 
 from core.swarm.dht.addresses import peer_id_of
 from core.swarm.dht.connection_limits import IN_ALL, limit_connections
@@ -26,6 +27,10 @@ ASKED = 2
 _REMEMBERED = 60.0
 """Seconds for which a node knows where to store under a key: a peer reports every few seconds, and half of the calls
 would only ask that again. Whoever comes meanwhile is told what is stored by those who meet it."""
+
+
+_ENDED_ONCE_IN = 60.0
+"""Seconds in which a suspension ends once at most before its time."""
 
 
 class _Nearest(NamedTuple):
@@ -77,12 +82,14 @@ class SparingNode(DHTNode):
 
     def _end_suspensions(self) -> None:
         """Ask a node again that has given no answer, as soon as it takes a record: hivemind asks none for half a minute
-        and longer each time. Two peers that a busy moment had suspended here would not find each other."""
-        store = self.protocol.call_store
+        and longer each time. Two peers that a busy moment had suspended here would not find each other. Once in a
+        while: each search waits for a node that takes records and answers nothing else."""
+        store, ended = self.protocol.call_store, TimedStorage[PeerID, bool]()
 
         async def noting(peer: PeerID, *args: Any, **kwargs: Any) -> Any:
             stored = await store(peer, *args, **kwargs)
-            if stored is not None:
+            if stored is not None and peer in self.blacklist and peer not in ended:
+                ended.store(peer, True, get_dht_time() + _ENDED_ONCE_IN)
                 self.blacklist.register_success(peer)
             return stored
 

@@ -1,5 +1,6 @@
 """How many nodes of the DHT a peer asks, and what they send it. Seven real peers on loopback."""
 
+import asyncio
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from hivemind import DHT
 from hivemind.dht.node import DHTNode
+from hivemind.dht.protocol import DHTProtocol
 from hivemind.dht.routing import DHTID
 from hivemind.p2p import PeerID
 from hivemind.utils import ValueWithExpiration, get_dht_time
@@ -146,6 +148,37 @@ def test_a_suspended_node_is_asked_again_once_it_has_taken_a_record(peers: Peers
     found = farthest.get(KEY, latest=True)
     assert isinstance(found, ValueWithExpiration)
     assert len(found.value) == 9
+
+
+def test_a_node_that_takes_records_and_answers_no_search_is_not_asked_in_vain_again_and_again(
+    peers: Peers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def rpc_find(_self: DHTProtocol, _request: Any, _context: Any) -> None:
+        await asyncio.sleep(60.0)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(DHTProtocol, "rpc_find", rpc_find)
+        hostile = peers.join("hostile")
+    victim, asked = peers.dhts[1], []
+    for number in range(4):
+        asked.append(ask(victim, partial(_search, peer=hostile.peer_id)))
+        assert ask(victim, partial(_store_at, peer=hostile.peer_id, number=number))
+    assert asked == [True, True, False, False]
+
+
+async def _search(_dht: DHT, node: DHTNode, peer: PeerID) -> bool:
+    """Whether it is asked, as hivemind does: in vain."""
+    if peer in node.blacklist:
+        return False
+    assert await node.protocol.call_find(peer, [DHTID.generate(KEY)]) is None
+    node.blacklist.register_failure(peer)
+    return True
+
+
+async def _store_at(_dht: DHT, node: DHTNode, peer: PeerID, number: int) -> bool:
+    value, lasts = node.protocol.serializer.dumps(number), get_dht_time() + 60.0 + number
+    stored = await node.protocol.call_store(peer, [DHTID.generate(KEY)], [value], lasts, subkeys=[b"1"])
+    return stored is not None
 
 
 def test_where_to_store_is_not_asked_again(peers: Peers) -> None:
