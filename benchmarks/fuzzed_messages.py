@@ -47,7 +47,9 @@ def averaging_messages() -> Iterator[tuple[Try, list[bytes]]]:
         reducer.own_index, reducer.dropped = None, set()
         reducer.most_weight, reducer.on_fault = lambda _sender: 16.0, lambda _sender, _offence: None
         reducer.make_robust()
-        await reducer.accumulate_part(0, 0, decoded(message.tensor_part), message.weight)
+        reducer.on_nothing = reducer.finalize
+        with suppress(asyncio.CancelledError):  # the round ends
+            await reducer.accumulate_part(0, 0, decoded(message.tensor_part), message.weight)
 
     def read(text: bytes) -> None:
         is_sound(text, own, EpochGradientAverager.fits)

@@ -9,6 +9,7 @@ from hivemind.proto import averaging_pb2
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from benchmarks.fuzz import TARGETS, inputs
 from core.swarm.averaging.audited import question_in
 from core.swarm.connectivity import dial_back
 from core.swarm.dht.contributions import BadStatement, verify
@@ -62,3 +63,10 @@ def test_what_a_stranger_sends_is_read_or_refused(reader: str, data: bytes) -> N
     read, refusals = READERS[reader]
     with suppress(*refusals):
         read(data)
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS.keys() - {"engine socket"}))
+def test_what_the_fuzzer_sends_is_read_or_refused(target: str) -> None:
+    with TARGETS[target]() as (attempt, valid):
+        for text in (*valid, *inputs(valid, 200)):
+            attempt(text)
