@@ -86,6 +86,15 @@ def test_a_weight_counts_as_far_as_the_samples_that_are_known(line: Callable[...
     assert made.gradients == [pytest.approx((sum(HONEST) - 2 * HOSTILE) / 5)] * 3
 
 
+def test_a_claimed_bandwidth_brings_no_member_the_whole_vector(line: Callable[..., Line]) -> None:
+    made = line(running(HostileReducer, "zero"), bandwidth=lambda: 1e30)
+    assert made.round() == [4, 4, 4]
+    for member in made.honest:
+        with member.averager.get_tensors() as tensors:
+            (averages, _small) = (tensor.clone() for tensor in tensors)
+        assert 0.5 < float((averages == 0).float().mean()) < 0.85
+
+
 def test_a_member_far_from_the_others_does_not_move_the_centre(line: Callable[..., Line]) -> None:
     made = line(running(HostileSender, "negated a thousand times"), bandwidth=lambda: 0.0, is_robust=True)
     assert made.round() == [4, 4, 4]
