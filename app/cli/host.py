@@ -9,9 +9,10 @@ from types import FrameType
 
 import msgspec
 
+from app.cli import host_status
 from app.cli.console import output
 from app.cli.console.help_texts import help_text
-from app.cli.console.parser import Verbs, add_verb
+from app.cli.console.parser import Verbs, add_json, add_verb
 from app.cli.console.signals import ENDING
 from app.text.formats import times
 from app.text.i18n import N_, tr
@@ -29,7 +30,10 @@ learning curve and checkpoints.
 
   idlehive host project.toml
   idlehive host project.toml --listen /ip4/0.0.0.0/tcp/31337 --http 0.0.0.0:8330
+  idlehive host status               of a running one: whom it leaves out, and why
 """)
+
+_STATUS = "status"
 
 _WRONG_USE = 2
 
@@ -45,6 +49,7 @@ def add(verbs: Verbs) -> None:
     }
     for name, (metavar, text) in helps.items():
         parser.add_argument(f"--{name}", metavar=metavar, help=text)
+    add_json(parser)
     parser.add_argument("--companion", action="store_true", help=N_("add a trainer that works while others do"))
 
 
@@ -54,6 +59,8 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
     Raises:
         UsageError, WorldError: it cannot serve.
     """
+    if arguments.project == _STATUS:
+        return host_status.run(arguments)
     process = subprocess.Popen(
         compute_command(profile, "core.host", *_passed_on(arguments)), stdout=subprocess.PIPE, env=core_environment()
     )

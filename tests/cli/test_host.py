@@ -1,10 +1,12 @@
 """An organiser's backbone in the terminal; a script stands for `core.host`."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from core.api.session import Fault
 from core.client.profile import Profile
 from tests.cli.conftest import RunCli
 from tests.cli.given import the_line
+from tests.fakes.http_server import answer, serving
 
 GERMAN = {"LC_ALL": "de_DE.UTF-8"}
 
@@ -134,3 +137,33 @@ def follow(
     from app.cli.main import command_line
 
     return host.run(command_line().parse_args(["host", "p.toml"]), profile)
+
+
+HEALTH = {"status": "ok", "epoch": 1201, "peers": 3, "dropped_peers": []}
+
+
+def test_the_status_of_a_running_backbone_names_who_was_left_out_and_why(run_cli: RunCli) -> None:
+    dropped = {"peer": "QmLiar\x1b[2J", "reason": "average_wrong", "at": time.time(), "seconds": 120.0}
+    for health, last in (
+        (HEALTH, "Nobody was left out within the last hour."),
+        ({**HEALTH, "dropped_peers": [dropped]}, "it gave a wrong average"),
+    ):
+        with serving(answer(200, json.dumps(health).encode())) as server:
+            address = server.url("").removeprefix("http://").strip("/")
+            said = run_cli("host", "status", "--http", address)
+            assert said.returncode == 0, said.stderr
+            first, *_between, row = said.stdout.splitlines()
+            assert first == "ok: 1,201 epochs, 3 peers"
+            assert row.endswith(last)
+            assert "\x1b" not in said.stdout
+            assert json.loads(run_cli("host", "status", "--json", "--http", address).stdout) == health
+
+
+def test_a_backbone_whose_table_is_silent_or_that_is_not_there_ends_with_code_one(run_cli: RunCli) -> None:
+    with serving(answer(503, json.dumps({**HEALTH, "status": "dht_silent"}).encode())) as server:
+        address = server.url("").removeprefix("http://").strip("/")
+        said = run_cli("host", "status", "--http", address)
+        assert (said.returncode, said.stdout.splitlines()[0]) == (1, "dht_silent: 1,201 epochs, 3 peers")
+    silent = run_cli("host", "status", "--http", address)
+    assert silent.returncode == 1
+    assert f"No backbone answers at {address}" in the_line(silent.stderr)

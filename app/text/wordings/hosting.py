@@ -25,6 +25,7 @@ WORDINGS = {
     "companion_failed": N_("The companion failed. {problem}"),
     "picture_elsewhere": N_("{path} is left out: it is not a file of the folder."),
     "picture_too_large": N_("{path} is left out: it has more than {largest:size}."),
+    "backbone_silent": N_("No backbone answers at {address}: --http says where its web server listens."),
     # Why it cannot serve.
     "backbone_part_ended": N_("A part of the backbone has ended; start it again."),
     "state_folder_unusable": N_("The state folder {path} cannot be used: {detail}."),

@@ -9,12 +9,26 @@ from core.host.web import charts, ranking
 from core.host.web.charts import Chart, Line, chart
 from core.host.web.published import PublishedRun
 from core.host.web.templates import fill_in
+from core.swarm.trust.distrust import Offence
 
 _DOES = {
     "continued_text": "In brackets: how it continues a text.",
     "filled_masks": "In brackets: the words that it puts where some are masked, and after ≠ the right ones.",
     "drawn_pictures": "Pictures that it draws for this caption.",
     "nearest_pictures": "In each row a picture, and beside it those that are the most similar to the model.",
+}
+
+_LEFT_OUT: dict[Offence, str] = {
+    "values_out_of_range": "It sent values that are not finite or far too large.",
+    "part_malformed": "It sent a part that does not fit.",
+    "parts_too_many": "It sent more parts than there are.",
+    "weight_invalid": "It sent a weight that is not possible.",
+    "average_wrong": "It gave a wrong average.",
+    "claim_malformed": "What it said about itself cannot be read.",
+    "fell_silent": "It joined rounds and stopped answering in them.",
+    "gradient_wrong": "What it sent is not what its samples give.",
+    "banned_by_organiser": "The organiser has banned it.",
+    "accused_by_others": "Others found that what it sent is not what its samples give.",
 }
 
 
@@ -35,6 +49,7 @@ def render(published: PublishedRun, host: str) -> bytes:
         peers=_peers(presence),
         demonstration=published.curve.demonstration,
         does=_DOES,
+        why=_LEFT_OUT,
         measured=next((point for point in reversed(points) if point.figure is not None), None),
         width=charts.WIDTH,
         height=charts.HEIGHT,

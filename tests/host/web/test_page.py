@@ -15,8 +15,10 @@ from core.api.project.demonstration import Demonstration, Span
 from core.host.contributions.store import Claim, ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
-from core.host.web.published import Jump, PublishedRun, RunStatus
+from core.host.web.page import _LEFT_OUT
+from core.host.web.published import DroppedPeer, Jump, PublishedRun, RunStatus
 from core.host.web.server import Web
+from core.swarm.trust.distrust import OFFENCES
 
 PRACTICE = Path(__file__).parents[3] / "resources" / "practice"
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
@@ -145,3 +147,13 @@ def test_the_page_and_the_health_say_that_the_run_went_back(published: Published
     assert "rose from 6 to 7.6 at epoch" in page
     assert "went back to the state of epoch" in page
     assert requests.get(f"{server.url}/health.json", timeout=5).json()["jump"]["to_epoch"] == 30
+
+
+def test_the_page_says_who_was_left_out_why_and_for_how_long(published: PublishedRun, server: Web) -> None:
+    assert set(_LEFT_OUT) == set(OFFENCES)
+    assert "Left out" not in requests.get(server.url, timeout=5).text
+    dropped = [DroppedPeer("QmLiar", "average_wrong", 1_750_000_000.0, 3600.0)]
+    published.status = RunStatus(epoch=42, at=time.time(), dropped=dropped)
+    table = requests.get(server.url, timeout=5).text.partition('id="dropped"')[2]
+    row = re.findall(r"<td.*?>(.*?)</td>", table)[:4]
+    assert row == ["<code>QmLiar</code>", "It gave a wrong average.", "15:06", "60"]
