@@ -16,11 +16,11 @@ from tests.waiting import wait_for
 class Server:
     """In a process of its own, with a small library."""
 
-    def __init__(self, runtime: Path) -> None:
+    def __init__(self, runtime: Path, library: str = "colorsys") -> None:
         self.runtime = runtime
         own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command, environment = reserve(
-            core_command("core.system.forking.server", "colorsys"),
+            core_command("core.system.forking.server", library),
             {**core_environment(), TAG: str(runtime / "session-000000")},
         )
         with other:

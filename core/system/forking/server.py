@@ -34,6 +34,8 @@ if sys.platform != "linux":
     raise ImportError("only Linux has what this needs")
 
 _STREAMS = 3
+_CHECKED_EVERY = 0.5
+"""Seconds, while libraries are loaded, between two looks whether somebody still waits for them."""
 _PYTHON = sys.orig_argv[: sys.orig_argv.index("-m") + 1] if "-m" in sys.orig_argv else [sys.executable, "-m"]
 """How the module of this process was run, and others are shown to be."""
 _is_forked = False
@@ -157,15 +159,23 @@ def main(module: str, *, promptly: bool) -> None:
         import_module(module)
         loaded = True
 
-    loading = threading.Thread(target=load, name="loading")
+    loading, folder = threading.Thread(target=load, name="loading"), os.environ[TAG]
     loading.start()
-    loading.join()
-    if not loaded:
-        sys.exit(1)
-    folder = os.environ[TAG]
-    _begin(wire)
+    while loading.is_alive() and not _is_abandoned(wire):
+        loading.join(_CHECKED_EVERY)
+    if loaded and not _is_abandoned(wire):
+        _begin(wire)
     # Whoever has made it may have been killed.
     shutil.rmtree(folder, ignore_errors=True)
+    # Not sys.exit, which would wait for the libraries.
+    os._exit(not loaded)
+
+
+def _is_abandoned(wire: socket.socket) -> bool:
+    """Whether the other end is closed. What was asked before is then not wanted any more."""
+    looking = select.poll()
+    looking.register(wire, 0)
+    return bool(looking.poll(0))
 
 
 if __name__ == "__main__":

@@ -104,6 +104,18 @@ def test_a_server_that_nobody_asks_any_more_ends_with_its_programs_and_folders(s
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_server_that_nobody_asks_any_more_does_not_wait_for_its_libraries(tmp_path: Path) -> None:
+    """As when the engine is killed while it starts a session."""
+    (tmp_path / "session-000000").mkdir()
+    server = Server(tmp_path, "tests.fakes.endless_module")
+    server.asking.ask(core_command("tests.fakes.forked_program"), tmp_path / "session-111111", 0.5, [0, 1, 2])
+    try:
+        server.close()
+    finally:
+        server.process.kill()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_with_a_killed_server_ends_all_that_it_has_forked(server: Server, tmp_path: Path) -> None:
     program, _ = server.program()
     tell(program, "straggle")
