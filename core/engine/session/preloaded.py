@@ -172,7 +172,7 @@ class _Forked(asyncio.SubprocessTransport):
     def begin(self, pid: int) -> None:
         self._pid = pid
         if self._is_unwanted:
-            os.killpg(pid, signal.SIGKILL)
+            self.kill()
 
     def end(self, code: int) -> None:
         self._code = code

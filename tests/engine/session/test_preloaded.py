@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import logging
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 
 from core.client.installation import core_command
 from core.engine.session.child_process import Child, start_child
-from core.engine.session.preloaded import Preloaded
+from core.engine.session.preloaded import Preloaded, _Forked
 from core.system.orphans import kill_all, processes_of
 from tests.waiting import wait_for
 
@@ -125,6 +127,18 @@ def test_a_program_that_waits_for_its_libraries_can_be_stopped_at_once(tmp_path:
         assert program.lines.empty()
 
     scenario(act, "tests.fakes.endless_module")
+
+
+def test_a_program_that_ended_before_it_could_be_killed_is_no_error(tmp_path: Path) -> None:
+    async def act() -> None:
+        forked = _Forked(Child(tmp_path, lambda _line: None, logging.getLogger("child.test")))
+        forked.kill()
+        with subprocess.Popen(["true"], start_new_session=True) as program:
+            program.wait()
+        forked.begin(program.pid)
+        forked.close()
+
+    asyncio.run(act())
 
 
 def test_libraries_that_cannot_be_loaded_end_the_program(tmp_path: Path, scenario: Scenario) -> None:
