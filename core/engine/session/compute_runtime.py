@@ -117,7 +117,7 @@ class RuntimeInstaller:
         return not self.status.ready and (self._store.is_stopped or not self.status.removed)
 
     async def _sweep(self) -> None:
-        with suppress(TimeoutError, OSError):
+        with suppress(TimeoutError, OSError, WorldError):  # such as WSL's silence; the next one tries again
             await in_thread(partial(self._store.sweep, keep_cache=self._keeps_cache), _LONGEST_SWEEP)
 
     async def _install(self) -> None:

@@ -15,7 +15,7 @@ from core.client.profile import Profile
 from core.engine.session import compute_runtime
 from core.engine.session.compute_runtime import RuntimeInstaller
 from core.engine.session.place import Here, InWsl
-from core.runtime import plan
+from core.runtime import in_wsl, plan
 from core.runtime.store import PYTHON, RuntimeStore, libraries, locks
 
 NOW = 1_000_000.0
@@ -236,6 +236,23 @@ def test_what_a_session_uses_is_deleted_after_it(make: Make, tmp_path: Path) -> 
         installer.follow(NOW, wanted=False, in_session=False)
         await installer.close()
         assert not old.exists()
+
+    asyncio.run(scenario())
+
+
+def test_an_engine_ends_although_wsl_does_not_answer_when_it_is_to_be_removed(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "compute" / in_wsl.DISTRIBUTION).mkdir(parents=True)
+    monkeypatch.setattr(in_wsl, "_SHORT", 0.5)
+    monkeypatch.setenv("WSL_PROGRAM", f"{sys.executable} -c 'import time; time.sleep(600)'")
+
+    async def scenario() -> None:
+        installer = make("", place=InWsl())
+        await installer.remove()
+        installer.follow(NOW, wanted=False, in_session=False)
+        async with asyncio.timeout(20.0):
+            await installer.close()
 
     asyncio.run(scenario())
 
