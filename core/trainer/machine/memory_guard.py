@@ -36,13 +36,13 @@ class MemoryGuard:
             UsageError: the session holds more.
         """
         if self._is_due():
-            self._look()
+            self._record()
         self._compare(limit)
 
     def check_beside(self, limit: int) -> None:
         """As `check`, for a loop that waits for no measurement: what a thread measures is compared at a later call."""
         if self._is_due():
-            Thread(target=self._look, name="memory", daemon=True).start()
+            Thread(target=self._record, name="memory", daemon=True).start()
         self._compare(limit)
 
     def _is_due(self) -> bool:
@@ -52,7 +52,7 @@ class MemoryGuard:
         self._next = now + _EVERY
         return True
 
-    def _look(self) -> None:
+    def _record(self) -> None:
         self.held = measured = self._measure()
         self._unchecked = measured
 
