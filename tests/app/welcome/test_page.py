@@ -60,7 +60,7 @@ def test_what_the_sensors_say_does_not_grow_old(first: MainWindow, engine: Scrip
     page = page_of(first, qtbot)
     for seconds in (35.0, 2.0):
         engine.answer(GetSensors, [SensorInfo("presence", Message("last_input", {"ago": seconds}), True)])
-        qtbot.waitUntil(partial(says, page, f"Mouse or keyboard were last used {seconds:.0f} s ago."), timeout=4000)
+        qtbot.waitUntil(partial(says, page, f"Mouse or keyboard were last used {seconds:.0f} s ago."), timeout=15_000)
 
 
 def says(page: WelcomePage, text: str) -> bool:
