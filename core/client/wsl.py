@@ -21,7 +21,7 @@ DATA = "/var/lib/idlehive"
 """Compute runtime, data and copies of states: files of Windows would be slow there."""
 SESSIONS = "/tmp"  # noqa: S108 - nobody else has an account in this distribution
 _PYTHON = (f"{HOME}/python/bin/python3", "-P", "-m")
-_LIST = re.compile(r"^(?P<default>\*?)\s*(?P<name>\S+)\s+(?P<state>\S.*?)\s+(?P<version>[12])$")
+_LIST = re.compile(r"^\*?\s*(?P<name>\S+)\s+\S.*?\s+(?P<version>[12])$")
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,6 @@ class Distribution:
     name: str
     version: int
     """Of WSL: 1 has no Linux kernel, and so no GPU."""
-    is_default: bool = False
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """A line of nvidia-smi; `memory` in bytes."""
-
-    name: str
-    memory: int
 
 
 class Step(Enum):
@@ -64,7 +55,7 @@ def text(output: bytes) -> str:
 def distributions(output: bytes) -> tuple[Distribution, ...]:
     """From `wsl.exe --list --verbose`; heading and states are in the language of Windows."""
     found = (_LIST.match(line.strip()) for line in text(output).splitlines())
-    return tuple(Distribution(each["name"], int(each["version"]), bool(each["default"])) for each in found if each)
+    return tuple(Distribution(each["name"], int(each["version"])) for each in found if each)
 
 
 def next_step(status: int | None, known: Sequence[Distribution], *, unpacked: bool) -> Step:
@@ -110,14 +101,9 @@ def command(step: Step, folder: str, image: str) -> tuple[str, ...]:
             return VERSION
 
 
-def gpus(output: bytes) -> tuple[Gpu, ...]:
-    """From `GPUS`; nvidia-smi counts in MiB."""
-    lines = (line.rsplit(",", 1) for line in text(output).splitlines())
-    return tuple(Gpu(name.strip(), int(memory) << 20) for name, memory in filter(_is_gpu, lines))
-
-
-def _is_gpu(fields: Sequence[str]) -> bool:
-    return len(fields) == 2 and fields[1].strip().isascii() and fields[1].strip().isdigit()
+def gpus(output: bytes) -> tuple[str, ...]:
+    """Names from `GPUS`; a line without an amount of memory is a message."""
+    return tuple(re.findall(r"^ *(.+?) *, *[0-9]+ *\r?$", text(output), re.MULTILINE))
 
 
 def compute(module: str) -> list[str]:

@@ -71,8 +71,7 @@ class Setup:
             _print(ComputeRuntime(step=step.value))
             self._perform(step)
             done.add(step)
-        gpus = tuple(gpu.name for gpu in wsl.gpus(self._ask(wsl.GPUS)[1]))
-        self._install(proxy, gpus)
+        self._install(proxy, wsl.gpus(self._ask(wsl.GPUS)[1]))
 
     def next_step(self) -> Step:
         """From what wsl.exe answers now."""

@@ -5,7 +5,7 @@ from pathlib import PureWindowsPath
 import pytest
 
 from core.client import wsl
-from core.client.wsl import Distribution, Gpu, Step
+from core.client.wsl import Distribution, Step
 
 ENGLISH = """  NAME                   STATE           VERSION
 * Ubuntu-24.04           Running         2
@@ -20,12 +20,12 @@ GERMAN = """  NAME              STATUS            VERSION
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16", "utf-8"])
 def test_distributions_are_read_in_each_encoding(encoding: str) -> None:
     output = ENGLISH.replace("\n", "\r\n").encode(encoding)
-    assert wsl.distributions(output) == (Distribution("Ubuntu-24.04", 2, True), Distribution("Idlehive", 1))
+    assert wsl.distributions(output) == (Distribution("Ubuntu-24.04", 2), Distribution("Idlehive", 1))
 
 
 def test_the_language_of_windows_does_not_matter() -> None:
     found = wsl.distributions(GERMAN.encode("utf-16-le"))
-    assert found == (Distribution("docker-desktop", 2, True), Distribution("Idlehive", 2))
+    assert found == (Distribution("docker-desktop", 2), Distribution("Idlehive", 2))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_what_is_no_list_has_no_distributions(said: str) -> None:
         (None, (), False, Step.INSTALL_WSL),
         (50, (), False, Step.INSTALL_WSL),
         (0, (), False, Step.IMPORT),
-        (0, (Distribution("Ubuntu", 2, True),), False, Step.IMPORT),
+        (0, (Distribution("Ubuntu", 2),), False, Step.IMPORT),
         (0, (Distribution("Ubuntu", 2), Distribution("idlehive", 1)), True, Step.CONVERT),
         (0, (Distribution("Idlehive", 2),), False, Step.UNPACK),
         (0, (Distribution("Idlehive", 2),), True, Step.READY),
@@ -67,8 +67,8 @@ def test_no_program_of_the_current_folder_is_run_instead() -> None:
 
 
 def test_gpus_that_are_passed_through_are_read() -> None:
-    output = b"NVIDIA GeForce RTX 3060, 12288\nNVIDIA A100-SXM4-80GB, 81920\n"
-    assert wsl.gpus(output) == (Gpu("NVIDIA GeForce RTX 3060", 12 << 30), Gpu("NVIDIA A100-SXM4-80GB", 80 << 30))
+    output = b"NVIDIA GeForce RTX 3060, 12288\r\nNVIDIA A100-SXM4-80GB, 81920\n"
+    assert wsl.gpus(output) == ("NVIDIA GeForce RTX 3060", "NVIDIA A100-SXM4-80GB")
     assert wsl.gpus(b"NVIDIA-SMI has failed because it couldn't communicate with the driver, sorry\n") == ()
 
 
