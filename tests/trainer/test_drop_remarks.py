@@ -1,8 +1,10 @@
 """A volunteer reads that a peer was removed, not often, and never as its own fault."""
 
+from typing import get_args
+
 from app.text.messages import sentence
 from core.api.message import Message
-from core.swarm.trust.distrust import OFFENCES, Drop
+from core.swarm.trust.distrust import Drop, Offence
 from core.trainer.drop_remarks import DropRemarks
 
 
@@ -21,7 +23,7 @@ def test_many_drops_make_one_remark_in_ten_minutes() -> None:
 
 
 def test_every_reason_has_words() -> None:
-    for offence in OFFENCES:
+    for offence in get_args(Offence):
         said = sentence(Drop("X", offence, 0.0, 60.0).message)
         assert said.startswith("The peer X was removed for 1 min")
         assert offence not in said

@@ -11,7 +11,7 @@ silent.
 import threading
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from core.api.message import Message
 
@@ -27,7 +27,6 @@ Offence = Literal[
     "banned_by_organiser",
     "accused_by_others",
 ]
-OFFENCES: tuple[Offence, ...] = get_args(Offence)
 
 _FIRST = 60.0
 """Seconds; each further time lasts twice as long."""
