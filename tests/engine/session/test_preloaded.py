@@ -130,11 +130,12 @@ def test_a_program_that_waits_for_its_libraries_can_be_stopped_at_once(tmp_path:
 
 
 def test_a_program_that_ended_before_it_could_be_killed_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen(["true"], start_new_session=True) as program:
+        program.wait()
+
     async def act() -> None:
         forked = _Forked(Child(tmp_path, lambda _line: None, logging.getLogger("child.test")))
         forked.kill()
-        with subprocess.Popen(["true"], start_new_session=True) as program:
-            program.wait()
         forked.begin(program.pid)
         forked.close()
 
