@@ -50,7 +50,7 @@ class Child(asyncio.SubprocessProtocol):
 
     @property
     def subreaper_pid(self) -> int | None:
-        """None as long as it is only to begin."""
+        """None before it has begun."""
         return self._transport.get_pid() or None
 
     @property

@@ -125,7 +125,7 @@ class _Server(asyncio.SubprocessProtocol):
             self._end()
 
     def _end(self) -> None:
-        """What runs has no one left who could tell how it ends."""
+        """Without the server, nobody learns how the programs that still run end: they count as killed."""
         if self.has_ended:
             return
         self.has_ended = True
@@ -151,7 +151,7 @@ class _Forked(asyncio.SubprocessTransport):
         super().__init__()
         self._program = program
         self.give_up: Callable[[], None] = lambda: None
-        """Called if it is not to begin."""
+        """Called when it is killed before it has begun."""
         self._pipes = dict[int, asyncio.BaseTransport]()
         self._pid, self._code, self._is_unwanted = 0, cast("int | None", None), False
         program.connection_made(self)
@@ -189,7 +189,7 @@ class _Forked(asyncio.SubprocessTransport):
         return self._pipes.get(fd)
 
     def kill(self) -> None:
-        """With its group, and at once if it is only to begin."""
+        """Kill it with its group, or give it up if it has not begun."""
         self._is_unwanted = True
         if self._pid:
             with contextlib.suppress(ProcessLookupError):

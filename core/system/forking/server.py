@@ -35,7 +35,7 @@ if sys.platform != "linux":
 
 _STREAMS = 3
 _CHECKED_EVERY = 0.5
-"""Seconds, while libraries are loaded, between two looks whether somebody still waits for them."""
+"""Seconds, while libraries are loaded, between two checks whether somebody still waits for them."""
 _PYTHON = sys.orig_argv[: sys.orig_argv.index("-m") + 1] if "-m" in sys.orig_argv else [sys.executable, "-m"]
 """How the module of this process was run, and others are shown to be."""
 _is_forked = False
@@ -86,7 +86,7 @@ def _serve(wire: socket.socket) -> None:
 
 
 def _answer(wire: socket.socket, number: int, pid: int | None, code: int | None) -> None:
-    with contextlib.suppress(OSError):  # the next reading tells that the other end is closed
+    with contextlib.suppress(OSError):  # the other end is closed, as the next reading finds
         wire.send(json.dumps([number, pid, code]).encode())
 
 
@@ -102,7 +102,7 @@ def _fork(command: list[str], folder: Path, grace: float, streams: list[int], ot
         for descriptor in others:
             os.close(descriptor)
     else:
-        # Who is told of the process may kill its group at once, so that has to be there.
+        # Whoever gets the answer may kill the group at once, so the group has to exist.
         os.close(writer)
         os.read(reader, 1)
         os.close(reader)
@@ -131,7 +131,7 @@ def _become(command: list[str], folder: Path) -> NoReturn:
 
 
 def _end_with(act: Callable[[], object]) -> NoReturn:
-    """Call it and end this forked process, for which its parent's code is not."""
+    """Call it and end this forked process, which must never return into its parent's code."""
     code: object = 1
     try:
         act()
@@ -173,9 +173,9 @@ def main(module: str, *, promptly: bool) -> None:
 
 def _is_abandoned(wire: socket.socket) -> bool:
     """Whether the other end is closed. What was asked before is then not wanted any more."""
-    looking = select.poll()
-    looking.register(wire, 0)
-    return bool(looking.poll(0))
+    closed = select.poll()
+    closed.register(wire, 0)
+    return bool(closed.poll(0))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def show(command: Sequence[str], folder: Path) -> None:
     os.environ[TAG] = str(folder)
     begin, end = _addresses(_ARGUMENTS)
     words = b"".join(os.fsencode(word) + b"\0" for word in command)
-    # The last byte is not zero only where a program has made one text of it all.
+    # If the last byte were not zero, the kernel would read on in the environment (proc(5), cmdline).
     ctypes.memmove(begin, words[: end - begin - 1].ljust(end - begin, b"\0"), end - begin)
     begin, end = _addresses(_ENVIRONMENT)
     key = f"{TAG}=".encode()
