@@ -34,7 +34,7 @@ class Sidebar(QWidget):
         column = layouts.column(
             self._brand(), theme.UNIT, machines, theme.UNIT, *pages, None, *last, spacing=theme.UNIT, of=self
         )
-        column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 4, theme.UNIT * 3, theme.UNIT * 3)
+        column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 3, theme.UNIT * 3, theme.UNIT * 2)
         self.show_page(0)
 
     def show_page(self, number: int) -> None:

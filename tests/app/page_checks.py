@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import QRect, QSize, Qt
@@ -27,6 +28,9 @@ from PySide6.QtWidgets import (
     QScrollBar,
     QWidget,
 )
+
+if TYPE_CHECKING:
+    from app.window.sidebar import Sidebar
 
 _ENTRY_PADDING = 9
 """Frame and padding of a short entry, by the style sheet."""
@@ -101,6 +105,14 @@ def _text_of(widget: QWidget) -> str:
     return widget.accessibleName()
 
 
+def has_room_for_a_page(sidebar: "Sidebar") -> bool:
+    """One more than there are."""
+    from app.widgets import theme
+
+    a_page = sidebar._group.button(0).height() + theme.UNIT
+    return sidebar.heightForWidth(sidebar.width()) + a_page <= SMALLEST.height()
+
+
 def main(font: str, moment: str) -> int:
     """Every page in every language, at the scale that the environment asks Qt for."""
     real, ahead = time.time, datetime.fromisoformat(moment).timestamp() - time.time()
@@ -144,6 +156,8 @@ def main(font: str, moment: str) -> int:
                 for word, page in every_page(window):
                     found += [f"{code} {word}: {text!r}" for text in cut_off(page)]
                 found += [f"{code} sidebar: {text!r}" for text in cut_off(window._sidebar)]
+                if not has_room_for_a_page(window._sidebar):
+                    found.append(f"{code} sidebar: one more page would be too much")
             link.close()
     print("\n".join(found))
     return 1 if found else 0
