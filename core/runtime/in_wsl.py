@@ -62,13 +62,13 @@ class Setup:
 
     def run(self, proxy: bytes) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        marker(self._folder).unlink(missing_ok=True)
         done: set[Step] = set()
         while (step := self.next_step()) is not Step.READY:
             if step in done:
                 # wsl.exe has reported success, and it is missing still.
                 raise _still_missing(step)
             _print(ComputeRuntime(step=step.value))
+            marker(self._folder).unlink(missing_ok=True)
             self._perform(step)
             done.add(step)
         self._install(proxy, wsl.gpus(self._ask(wsl.GPUS)[1]))

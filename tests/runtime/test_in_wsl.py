@@ -166,6 +166,21 @@ def test_an_installation_that_breaks_off_inside_is_no_success(windows: Windows, 
     assert in_wsl.finished(windows.compute) is None
 
 
+def test_what_is_there_is_used_on_although_a_repair_fails(windows: Windows) -> None:
+    windows.set_up()
+    there = {"distributions": {"Idlehive": 2}, "unpacked": f"idlehive {version()}"}
+    windows.has(**there, reports=['{"step": "downloading"}'])
+    assert windows.set_up()[-1].failure == Message("runtime_interrupted")
+    assert StoreInWsl(windows.compute).current is not None
+
+
+def test_what_was_set_up_no_longer_counts_once_a_part_of_it_is_missing(windows: Windows) -> None:
+    windows.set_up()
+    windows.has(distributions={}, refuses={"--import": [1, "Error code: Wsl/Service/RegisterDistro/ERROR_DISK_FULL"]})
+    assert windows.set_up()[-1].failure is not None
+    assert StoreInWsl(windows.compute).current is None
+
+
 def test_removing_deletes_the_distribution_and_no_other(windows: Windows, monkeypatch: pytest.MonkeyPatch) -> None:
     windows.set_up()
     for name, value in windows.variables().items():
