@@ -1,10 +1,11 @@
 """The home page: the state, the large button, today's figures and the learning curve."""
 
 import time
+from math import ceil
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QVBoxLayout
+from PySide6.QtGui import QFontMetricsF, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.desktop.window_settings import Settings
 from app.home.contribute_button import AnywayButton, ContributeButton
@@ -104,7 +105,8 @@ class HomePage(Page):
         self._ring.set_diameter(232 if roomy else 132)
         self._state_row.setSpacing(theme.UNIT * (10 if roomy else 4))
         # Room for more lines than there are: the button must not move under the pointer with each step.
-        self._explanation.setMinimumHeight((2 if roomy else 3) * self._explanation.fontMetrics().lineSpacing())
+        line = ceil(QFontMetricsF(self._explanation.font()).lineSpacing())
+        self._explanation.setMinimumHeight((2 if roomy else 3) * line)
 
     def _build(self) -> None:
         self._ring, self._chips, self._tiles = EpochRing(), StepChips(), Tiles()
@@ -114,7 +116,17 @@ class HomePage(Page):
     def _state_card(self) -> Card:
         self._state_row = layouts.row((self._ring, Qt.AlignmentFlag.AlignVCenter), (self._words(), 1))
         self._state_row.setContentsMargins(*[theme.UNIT] * 4)
-        return Card("", self._state_row, name=tr("What is going on"))
+        return Card("", self._state_row, *self._notices(), name=tr("What is going on"))
+
+    def _notices(self) -> tuple[QWidget, ...]:
+        """Below the button, which so stays under the pointer; those that may stay for long come first."""
+        self._release = Notice("notice-frame")
+        self._release.offer(Button(tr("Show…"), "secondary", self.release_opened.emit))
+        self._offered = ""
+        self._reward, self._problem = Notice("notice-frame"), Notice("problem-frame")
+        self.port_question = PortQuestion(self.perform)
+        self.runtime_notice = RuntimeNotice(self.perform)
+        return self.runtime_notice, self.port_question, self._problem, self._reward, self._release
 
     def _words(self) -> QVBoxLayout:
         self._dot = Dot()
@@ -122,23 +134,17 @@ class HomePage(Page):
         self._title = Label(kind=Type.HEADLINE, wrap=True)
         self._explanation = Label(wrap=True)
         self._left = Label(kind=Type.CAPTION, role="muted")
-        self._release = Notice("notice-frame")
-        self._release.offer(Button(tr("Show…"), "secondary", self.release_opened.emit))
-        self._offered = ""
-        self._reward, self._problem = Notice("notice-frame"), Notice("problem-frame")
-        self.port_question = PortQuestion(self.perform)
-        self.runtime_notice = RuntimeNotice(self.perform)
         self.button = ContributeButton(self.perform)
         state = layouts.row(self._dot, (self._caption, 1), spacing=theme.UNIT * 2)
-        notices = self._release, self._reward, self._problem, self.runtime_notice, self.port_question
-        sentences = self._title, self._explanation, *notices
         self.remedy = Button(tr("Change this limit…"), "link", lambda: self.limit_opened.emit(self._remedy))
         self.remedy.hide()
         actions = layouts.row(self.button, (self._left, 1), spacing=theme.UNIT * 3)
         space = theme.UNIT * 2
         self.anyway = AnywayButton(self.perform)
         below = layouts.row(self._chips, self.remedy, self.anyway, None)
-        return layouts.column(None, state, *sentences, theme.UNIT, below, space, actions, None, spacing=space)
+        below.addStrut(max(self._chips.sizeHint().height(), self.remedy.sizeHint().height()))
+        sentences = state, self._title, self._explanation
+        return layouts.column(None, *sentences, theme.UNIT, below, space, actions, None, spacing=space)
 
     def _curve_card(self) -> Card:
         self.place = Label("", Type.CAPTION, "muted", wrap=True)
@@ -180,7 +186,6 @@ class HomePage(Page):
         theme.set_role(self._caption, tone)
         self._caption.setText(caption)
         self._explanation.setText(explanation)
-        self._explanation.setVisible(bool(explanation))
 
     def _on_link(self, state: Link, _sentence: str) -> None:
         """Figures of an engine that does not answer are not shown as if they were live."""

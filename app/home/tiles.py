@@ -24,6 +24,7 @@ class MeterTile(Card):
         self._meters: dict[str, Meter] = {}
         self._rows = layouts.column(spacing=theme.UNIT + 2)
         self._caption = Label("", Type.CAPTION, "muted", wrap=True)
+        self._caption.setMinimumHeight(2 * self._caption.fontMetrics().lineSpacing())
         self.add(self._rows, self._caption, None)
 
     def show_readings(self, readings: Sequence[Reading], caption: str = "") -> None:

@@ -1,17 +1,24 @@
 """Nothing that can be pressed moves when values arrive."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.link.engine_link import EngineLink
 from app.window.main_window import MainWindow
+from core.api.message import Message
+from core.api.protocol import Event
+from core.api.reasons import Reason
 from core.api.snapshot import GpuUse, ProcessorUse, Snapshot, Surroundings, Today, Traffic
-from tests.app.full_engine import every_page, settle
+from tests.app.full_engine import OFFER, every_page, settle
 from tests.app.page_checks import SMALLEST, controls
+from tests.app.snapshots import CONTRIBUTING, STARTING, failed, paused
+from tests.fakes.scripted_engine import ScriptedEngine
 
 Show = Callable[[Snapshot], None]
 
@@ -69,3 +76,57 @@ def test_nothing_moves_under_the_pointer_when_values_arrive(
             after = places(page)
             moved += [f"{word}: {each.accessibleName()}" for each, place in before.items() if after.get(each) != place]
     assert moved == []
+
+
+def states() -> Iterator[Snapshot]:
+    """A project's way from waiting to contributing, a rest and an end."""
+    waiting = replace(paused(), reasons=(Reason("processor_busy", True, {"share": 1.0, "limit": 0.75}),))
+    known = replace(CONTRIBUTING, reachability=None)
+    yield waiting
+    yield replace(STARTING, transfer=None)
+    yield STARTING
+    yield replace(STARTING, state="joining", transfer=None)
+    yield replace(STARTING, state="syncing")
+    yield first_values(known)
+    yield later_values(known)
+    yield replace(known, state="holding", reasons=waiting.reasons)
+    yield paused(time.time() + 3600)
+    yield failed(time.time() + 60)
+
+
+@pytest.mark.parametrize("width", [SMALLEST.width(), 1280])
+def test_the_large_button_stays_where_it_is_whatever_happens(window: MainWindow, show: Show, width: int) -> None:
+    window.resize(width, 760)
+    found = []
+    for snapshot in states():
+        show(snapshot)
+        settle(window)
+        place = window.home.button.mapTo(window.home.content, QPoint())
+        found.append((snapshot.state, [reason.kind for reason in snapshot.reasons], place.toTuple()))
+    assert len({place for _, _, place in found}) == 1, found
+
+
+@pytest.mark.parametrize("width", [SMALLEST.width(), 1280])
+def test_a_notice_has_its_place_below_the_large_button(
+    window: MainWindow, engine: ScriptedEngine, show: Show, width: int, qtbot: QtBot
+) -> None:
+    window.resize(width, 760)
+    show(replace(CONTRIBUTING, reachability=None))
+    settle(window)
+    button = window.home.button
+    place = button.mapTo(window.home.content, QPoint())
+
+    def comes(notice: str) -> None:
+        qtbot.waitUntil(lambda: any(each.isVisible() and notice in each.accessibleName() for each in frames))
+        settle(window)
+        assert button.mapTo(window.home.content, QPoint()) == place, notice
+
+    frames = window.home.findChildren(QFrame)
+    engine.tell(Event("first_contribution", Message("first_contribution"), 0.0))
+    comes("Your first samples are computed")
+    engine.tell(Event("warning", Message("peers_not_reached"), 0.0))
+    comes("None of the project's peers answers")
+    show(CONTRIBUTING)
+    comes("ask your router")
+    show(replace(CONTRIBUTING, release=OFFER))
+    comes("0.2.0")
