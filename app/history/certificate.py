@@ -13,7 +13,7 @@ from PySide6.QtSvg import QSvgGenerator
 from app.desktop.atomic_file import replacing
 from app.history.charts import shades
 from app.text import history
-from app.text.formats import numbers, times
+from app.text.formats import amounts, numbers, times
 from app.text.i18n import tr, trn
 from app.widgets import icons, theme
 from core.api.errors import WorldError
@@ -217,7 +217,7 @@ def _paint_runs(painter: QPainter, overview: Overview, top: float) -> None:
         where = QRectF(160, top, _PDF_WIDTH - 320, 36)
         name = where.adjusted(0, 0, -340, 0)
         _line(painter, name, project.name, Ink(26, now.text, QFont.Weight.DemiBold))
-        given = tr("{time}, {n} samples", time=numbers.duration(project.seconds), n=numbers.count(project.samples))
+        given = f"{numbers.duration(project.seconds)} · {amounts.samples(project.samples)}"
         _text(painter, where, given, Ink(24, now.muted, QFont.Weight.Normal, Qt.AlignmentFlag.AlignRight))
         if project.fingerprint:
             run = tr("Run {run_id}", run_id=project.run_id)

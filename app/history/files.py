@@ -12,7 +12,7 @@ from app.history import certificate
 from app.history.other_machines import OtherMachines
 from app.history.time_range import midnight
 from app.link.engine_link import EngineLink
-from app.text.formats import numbers
+from app.text.formats import amounts
 from app.text.i18n import tr
 from app.text.messages import sentence
 from app.widgets.basic import Button, Notice
@@ -69,8 +69,8 @@ class HistoryFiles:
         """Ask the engine to add an exported file to the record."""
 
         def done(written: Written) -> None:
-            new = numbers.count(written.new_hours)
-            self._show_done(tr("{file} is imported: {new} hours were new.", file=path.name, new=new))
+            new = amounts.hours(written.new_hours)
+            self._show_done(tr("{file} is imported: {hours} new.", file=path.name, hours=new))
             self._refresh()
 
         self._link.ask(ImportHistory(str(path)), done, self._show_problem, kind=Written)
@@ -120,9 +120,9 @@ class HistoryFiles:
         self._link.ask(command, done, self._show_problem, kind=Overview)
 
     def _show_written(self, written: Written) -> None:
-        hours = numbers.count(written.hours)
+        hours = amounts.hours(written.hours)
         path = Path(written.path)
-        self._show_done(tr("{file} is written: {hours} hours.", file=path.name, hours=hours), path)
+        self._show_done(tr("{file} is written: {hours}.", file=path.name, hours=hours), path)
 
     def _show_done(self, sentence: str, written: Path | None = None) -> None:
         self._show_problem("")

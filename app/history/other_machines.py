@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.text.formats import numbers
+from app.text.formats import amounts
 from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError
@@ -57,7 +57,7 @@ class OtherMachines(QObject):
     def _result(self, machines: int, new: int) -> str:
         if not machines:
             return tr("There are no other machines: the menu above “Home” adds one.")
-        return tr("Your other machines are read: {new} hours were new.", new=numbers.count(new))
+        return tr("Your other machines are read: {hours} new.", hours=amounts.hours(new))
 
     def _end(self) -> None:
         self._runs = False

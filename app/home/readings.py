@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from app.text import progress, status
 from app.text.formats import amounts, numbers
-from app.text.i18n import tr
+from app.text.i18n import tr, trn
 from app.widgets.tile import NOTHING
 from core.api.snapshot import Snapshot, Today
 
@@ -30,7 +30,7 @@ class Figure(NamedTuple):
 
 
 def today(given: Today) -> Figure:
-    parts = [tr("samples")]
+    parts = [trn("sample", "samples", given.samples)]
     if given.seconds:
         parts.append(numbers.duration(given.seconds))
     if given.epochs:

@@ -14,7 +14,7 @@ from app.link.engine_link import EngineLink
 from app.link.live_page import LivePage
 from app.text import preferences
 from app.text.formats import numbers
-from app.text.i18n import tr
+from app.text.i18n import tr, trn
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, Line, ToggleButton
 from app.widgets.dialog import MessageDialog
@@ -137,7 +137,12 @@ class LimitsPage(LivePage):
                 line.setVisible(row in shown[1:])
             card.setVisible(bool(shown))
         self.reset_all.setEnabled(any(row.is_changed for row in self.rows.values()))
-        text = tr("Show {n} limits of what this computer does not have", n=numbers.count(len(hidden)))
+        text = trn(
+            "Show 1 limit of what this computer does not have",
+            "Show {n} limits of what this computer does not have",
+            len(hidden),
+            n=numbers.count(len(hidden)),
+        )
         self.lacking.set_text(text)
         self.lacking.setVisible(bool(hidden) and not self._unfolded and not self.only_changed.isChecked())
 

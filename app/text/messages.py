@@ -8,7 +8,7 @@ from functools import partial
 from string import Formatter
 from typing import Any
 
-from app.text.formats import numbers
+from app.text.formats import amounts, numbers
 from app.text.i18n import translate
 from app.text.wordings import WORDINGS
 from core.api.message import Message, Param
@@ -46,6 +46,7 @@ WRITERS: Mapping[str, Callable[[float], str]] = {
     "rate": numbers.rate,
     "duration": numbers.duration,
     "count": numbers.count,
+    "samples": amounts.samples,
     "figure": numbers.figure,
     "percent": numbers.percent,
     "loss": partial(numbers.decimal, places=2),

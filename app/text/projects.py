@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from app.text import progress, status, tasks
-from app.text.formats import numbers
+from app.text.formats import amounts, numbers
 from app.text.formats.sentences import closed
 from app.text.i18n import tr
 from app.text.messages import sentence
@@ -82,8 +82,8 @@ def given(details: ProjectDetails) -> str:
     """What this volunteer gave, and the place among all volunteers; empty if it is nothing."""
     parts = []
     if details.samples:
-        amount, time = numbers.count(details.samples), numbers.duration(details.seconds)
-        parts.append(tr("You gave {n} samples in {time}", n=amount, time=time))
+        samples, time = amounts.samples(details.samples), numbers.duration(details.seconds)
+        parts.append(tr("You gave {samples} in {time}", samples=samples, time=time))
     if place := status.place(details.place):
         parts.append(place)
     return " · ".join(parts)

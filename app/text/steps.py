@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, get_args
 
-from app.text.formats import numbers
+from app.text.formats import amounts, numbers
 from app.text.i18n import tr
 from app.text.progress import batch_share
 from core.api.snapshot import Phase, Progress, Snapshot
@@ -70,10 +70,10 @@ def ring_meaning(progress: Progress) -> str:
     """The ring for screen readers."""
     own = progress.own_epoch_samples
     return tr(
-        "Epoch {epoch}: {line}. You gave {own} samples, the others {others}.",
+        "Epoch {epoch}: {line}. You gave {own}, the others {others}.",
         epoch=numbers.count(progress.epoch),
         line=ring_line(progress),
-        own=numbers.count(own),
+        own=amounts.samples(own),
         others=numbers.count(max(0, progress.epoch_samples - own)),
     )
 

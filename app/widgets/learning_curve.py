@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPoly
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.text import tasks
-from app.text.formats import numbers
+from app.text.formats import amounts, numbers
 from app.text.i18n import tr
 from app.widgets import axis, layouts, painting, theme
 from app.widgets.basic import Label
@@ -122,7 +122,7 @@ class CurveView(QWidget):
         if point.figure is not None:
             lines.append(tasks.figure(point.figure))
         if point.own_samples:
-            lines.append(tr("{samples} samples of yours", samples=numbers.count(point.own_samples)))
+            lines.append(tr("yours: {samples}", samples=amounts.samples(point.own_samples)))
         return "\n".join(lines)
 
     def _meaning(self) -> str:
@@ -130,12 +130,12 @@ class CurveView(QWidget):
         if not losses:
             return tr("Learning curve: nothing yet.")
         return tr(
-            "Learning curve: loss {first} at epoch {start}, {last} at epoch {end}; {own} epochs of yours.",
+            "Learning curve: loss {first} at epoch {start}, {last} at epoch {end}; yours: {own}.",
             first=numbers.decimal(losses[0], 2),
             start=self.points[0].epoch,
             last=numbers.decimal(losses[-1], 2),
             end=self.points[-1].epoch,
-            own=sum(point.own_samples > 0 for point in self.points),
+            own=amounts.epochs(sum(point.own_samples > 0 for point in self.points)),
         )
 
 

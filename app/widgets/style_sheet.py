@@ -53,6 +53,7 @@ QPushButton[role="link"]::menu-indicator, QPushButton[role="menu"]::menu-indicat
 QPushButton[role="icon"] { background: transparent; border: 0; padding: 0; min-height: 28px; }
 QPushButton[role="icon"]:hover { background: $hover; }
 QPushButton[role="icon"]:disabled { background: transparent; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QPushButton[role="preset"]:checked { background: $accent; color: $on_accent; border: 1px solid $accent; }
 QPushButton[role="machine"] {
     text-align: left; font-weight: 400; padding-left: 10px; padding-right: 20px; min-height: 34px;

@@ -14,7 +14,7 @@ import msgspec
 
 from app.cli import window
 from app.cli.console.connection import running
-from app.text.formats import numbers
+from app.text.formats import amounts, numbers
 from app.text.i18n import N_, tr, translate
 from app.text.installation import compute_runtime
 from app.text.messages import sentence
@@ -59,8 +59,9 @@ def examine(profile: Profile) -> list[Finding]:
 
 def python() -> Finding:
     machine = f"{platform.system()} {platform.machine()}"
+    threads = amounts.threads(os.cpu_count() or 1)
     known = tr(
-        "{version} on {machine}, {n} processors.", version=platform.python_version(), machine=machine, n=os.cpu_count()
+        "{version} on {machine}, {threads}.", version=platform.python_version(), machine=machine, threads=threads
     )
     return Finding("python", "ok", known)
 

@@ -10,8 +10,8 @@ from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QPainter, QPaintEve
 
 from app.history.charts.time_chart import TimeChart
 from app.text import history
-from app.text.formats import numbers, times
-from app.text.i18n import tr
+from app.text.formats import amounts, numbers, times
+from app.text.i18n import tr, trn
 from app.widgets import axis, painting, roles, theme
 from app.widgets.theme import Type
 from core.api.record.record import Bar, Bucket, Overview
@@ -58,7 +58,13 @@ class BarsView(TimeChart):
         metrics = QFontMetrics(theme.font(Type.CAPTION))
         self._room = max(map(metrics.horizontalAdvance, self._labels.values())) + _BESIDE_LABELS
         self.setAccessibleName(
-            tr("{time} in {count} bars.", time=numbers.duration(overview.sums.seconds), count=len(self._starts))
+            trn(
+                "{time} in 1 bar.",
+                "{time} in {count} bars.",
+                len(self._starts),
+                time=numbers.duration(overview.sums.seconds),
+                count=numbers.count(len(self._starts)),
+            )
         )
         self.mark(self.places - 1)
 
@@ -92,10 +98,10 @@ class BarsView(TimeChart):
             name = self._names[bar.project] if bar.project >= 0 else tr("others")
             lines.append(
                 tr(
-                    "{name}: {time}, {samples} samples",
+                    "{name}: {time}, {samples}",
                     name=name,
                     time=numbers.duration(bar.seconds),
-                    samples=numbers.count(bar.samples),
+                    samples=amounts.samples(bar.samples),
                 )
             )
         return "\n".join(lines if len(lines) > 1 else [*lines, tr("nothing")])

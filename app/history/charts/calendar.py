@@ -10,7 +10,7 @@ from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QResizeEve
 from app.history.charts import shades
 from app.history.charts.time_chart import TimeChart
 from app.text.formats import numbers, times
-from app.text.i18n import tr
+from app.text.i18n import tr, trn
 from app.widgets import painting, roles, theme
 from app.widgets.theme import Type
 
@@ -44,7 +44,14 @@ class CalendarView(TimeChart):
         self._begin, self._days = date(year, 1, 1), days
         given, time = sum(1 for seconds in days if seconds > 0), numbers.duration(sum(days))
         self.setAccessibleName(
-            tr("Calendar of {year}: {days} days with {time} in all.", year=year, days=given, time=time)
+            trn(
+                "Calendar of {year}: 1 day with {time} in all.",
+                "Calendar of {year}: {days} days with {time} in all.",
+                given,
+                year=year,
+                days=given,
+                time=time,
+            )
         )
         self.mark(self.marked)
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from app.text.formats import numbers
+from app.text.formats import amounts
 from app.text.i18n import tr
 from app.widgets import axis, theme
 from app.widgets.learning_curve import LEFT, RIGHT
@@ -25,7 +25,7 @@ class SamplesStrip(QWidget):
         """The whole curve, by epoch."""
         self._points = points
         own = sum(point.own_samples for point in points)
-        self.setAccessibleName(tr("{samples} samples of yours along it.", samples=numbers.count(own)))
+        self.setAccessibleName(tr("Yours along it: {samples}.", samples=amounts.samples(own)))
         self.setToolTip(self.accessibleName())
         self.update()
 

@@ -10,7 +10,7 @@ WORDINGS = {
     "joined": N_("You joined {name}."),
     "left": N_("You left {name}."),
     "first_contribution": N_("Your first samples are computed."),
-    "epoch_done": N_("Epoch {epoch:count} has begun; you gave {samples:count} samples to the one before."),
+    "epoch_done": N_("Epoch {epoch:count} has begun; you gave {samples:samples} to the one before."),
     "record_waits": N_("{failure} What you give meanwhile is kept in memory."),
     "power_limit_refused": N_(
         "The driver does not accept a power limit; Idlehive keeps {watts:figure} W by resting. {detail}"

@@ -56,7 +56,7 @@ def test_another_program_reads_the_figures_and_fingerprints_of_the_certificate(
     for told in (
         "Certificate of contribution", "Ada Lovelace has given 10 h", "1 Mar – 30 Mar 2026",
         "900 samples accepted", "70 rounds", "8 PFLOP computed", "1 kWh of energy, estimated in part",
-        "Bees 8 h 20 min, 800 samples Run bees-1", "Moths 1 h 40 min, 100 samples Run moths-7",
+        "Bees 8 h 20 min · 800 samples Run bees-1", "Moths 1 h 40 min · 100 samples Run moths-7",
     ):  # fmt: skip
         assert told in text
     read = re.findall(r"\b[0-9a-f]{8}(?: [0-9a-f]{8}){7}\b", text)

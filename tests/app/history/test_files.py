@@ -25,7 +25,7 @@ def test_export_and_import_are_the_engines_work(page: HistoryPage, engine: Scrip
     assert engine.wait_for(ExportHistory).form == "csv"
     qtbot.waitUntil(lambda: page.files.notice.label.text() == "h.csv is written: 9 hours.")
     page.files.import_file(Path("/tmp/h.json"))
-    qtbot.waitUntil(lambda: "4 hours were new" in page.files.notice.label.text())
+    qtbot.waitUntil(lambda: "4 hours new" in page.files.notice.label.text())
 
 
 def test_deleting_can_be_undone_until_it_happens(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:

@@ -148,7 +148,7 @@ def test_the_curve_is_fetched_once_an_epoch(page: HomePage, show: Show, engine: 
     show(replace(CONTRIBUTING, progress=replace(PROGRESS, epoch=1285)))
     engine.wait_for(GetCurve, 2)
     assert len(engine.received(GetCurve)) == 2
-    assert "5 epochs of yours" in view.accessibleName()
+    assert "yours: 5 epochs" in view.accessibleName()
 
 
 def test_the_first_epoch_is_celebrated_once(page: HomePage, engine: ScriptedEngine, qtbot: QtBot) -> None:

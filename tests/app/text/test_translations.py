@@ -34,6 +34,14 @@ CATCHING_UP = replace(
 )
 FIELD = re.compile(r"\{(\w+(?::\w+)?)\}")
 """A field, with the way it is written: `{free:size}`."""
+COUNTED = re.compile(r"\{[\w:]+\} (\w+s)\b")
+"""A noun after a field."""
+ALWAYS_MANY = {
+    *("{n} hours", "{n} samples", "{n} epochs"),  # milestones, of which the first has words of its own
+    "{count} samples from all peers make one epoch",
+    "{speed} samples/s, {up} up, {down} down",  # decimals
+}
+"""Texts whose number is never one."""
 
 
 @pytest.mark.parametrize("code", TRANSLATED)
@@ -44,6 +52,15 @@ def test_no_text_lacks_a_translation_and_no_translation_its_text(code: str) -> N
     assert wanted - known == set(), "to translate; see tests/translations.py"
     assert known - wanted == set(), "no longer said"
     assert unfinished(catalogue) == []
+
+
+def test_a_number_beside_its_noun_has_plural_forms() -> None:
+    """Nouns are those that other texts count."""
+    messages = [text.message for text in translations.texts()]
+    nouns = {word for each in messages if isinstance(each, tuple) for word in COUNTED.findall(each[1])}
+    assert {"samples", "epochs", "hours", "days"} <= nouns
+    fixed = {each for each in messages if isinstance(each, str) and nouns & set(COUNTED.findall(each))}
+    assert fixed == ALWAYS_MANY
 
 
 @pytest.mark.parametrize("code", TRANSLATED)

@@ -163,7 +163,7 @@ def test_the_history_of_all_machines_comes_together_and_who_failed_is_named(
     page = window._stack.currentWidget()
     assert isinstance(page, HistoryPage)
     page.files.actions["collect"].trigger()
-    told = "Your other machines are read: 7 hours were new. nas does not answer."
+    told = "Your other machines are read: 7 hours new. nas does not answer."
     qtbot.waitUntil(lambda: page.files.notice.label.text() == told, timeout=10_000)
 
 
