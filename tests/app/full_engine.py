@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from msgspec.structs import replace
 from PySide6.QtCore import QBuffer, QByteArray, Qt
@@ -108,6 +109,16 @@ def every_page(window: MainWindow) -> Iterator[tuple[str, QWidget]]:
         window.open_page(number)
         settle(window)
         yield page.word, window.page(number)
+
+
+@contextmanager
+def welcome(window: MainWindow) -> Iterator[QWidget]:
+    """What a new volunteer sees first, laid out; afterwards the home page is open."""
+    window._show_welcome()
+    settle(window)
+    assert window._welcome is not None
+    yield window._welcome
+    window._leave_welcome("home")
 
 
 def settle(window: MainWindow) -> None:

@@ -125,7 +125,7 @@ def main(font: str, moment: str) -> int:
     from app.widgets import theme
     from app.window.main_window import MainWindow
     from core.client.profile import Profile
-    from tests.app.full_engine import OFFER, every_page, fill, settle
+    from tests.app.full_engine import OFFER, every_page, fill, settle, welcome
     from tests.app.snapshots import CONTRIBUTING
     from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -158,6 +158,8 @@ def main(font: str, moment: str) -> int:
                 found += [f"{code} sidebar: {text!r}" for text in cut_off(window._sidebar)]
                 if not has_room_for_a_page(window._sidebar):
                     found.append(f"{code} sidebar: one more page would be too much")
+                with welcome(window) as page:
+                    found += [f"{code} welcome: {text!r}" for text in cut_off(page)]
             link.close()
     print("\n".join(found))
     return 1 if found else 0

@@ -25,7 +25,7 @@ from app.window.focus_ring import FocusRing
 from app.window.main_window import MainWindow
 from core.client.profile import Profile
 from tests.app.contrast import contrast
-from tests.app.full_engine import every_page, settle
+from tests.app.full_engine import every_page, settle, welcome
 from tests.app.page_checks import SMALLEST, controls, nameless
 from tests.end_to_end.machine import wait_for
 
@@ -88,6 +88,8 @@ def test_every_control_has_a_name_and_a_role(full: MainWindow) -> None:
     unnamed = {word: found for word, page in every_page(full) if (found := nameless(page))}
     assert unnamed == {}
     assert nameless(full._sidebar) == []
+    with welcome(full) as page:
+        assert nameless(page) == []
 
 
 def test_tab_reaches_every_control_of_every_page_and_the_focus_is_seen(full: MainWindow, qapp: QApplication) -> None:
