@@ -46,7 +46,7 @@ WRITERS: Mapping[str, Callable[[float], str]] = {
     "rate": numbers.rate,
     "duration": numbers.duration,
     "count": numbers.count,
-    "samples": amounts.samples,
+    "samples": lambda number: amounts.samples(round(number)),
     "figure": numbers.figure,
     "percent": numbers.percent,
     "loss": partial(numbers.decimal, places=2),
