@@ -79,7 +79,7 @@ class MachineSwitcher(Button):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         tip = QPointF(self.width() - 13.0, self.height() / 2)
-        painting.arrow_down(painting.smooth(self), tip, theme.tokens().muted, 2)
+        painting.arrow_down(painting.mirrored(self), tip, theme.tokens().muted, 2)
 
     def _open(self) -> None:
         self.menu_of_machines.popup(self.mapToGlobal(self.rect().bottomLeft()))
