@@ -32,6 +32,8 @@ from core.api.snapshot import Progress
 _THICKNESS = 22.0
 _ROOM = 8.0
 """Pixels between the ring and the words in it, on both sides together."""
+_LINE = 1.35
+"""Height of a line, with the space that a font keeps above and below, of the room for its letters."""
 _GAP_DEGREES = 1.4
 _MOST_PIECES = 24
 _TOP = 90.0
@@ -155,7 +157,8 @@ class EpochRing(QWidget):
         ):
             where = QRectF(0, height * top, self.width(), height * 0.2 if kind is Type.RING else height * 0.12)
             font = theme.font(kind)
-            painter.setFont(_fitting(font, text, self._room_at(where.center().y(), QFontMetrics(font).capHeight())))
+            across = self._room_at(where.center().y(), QFontMetrics(font).capHeight())
+            painter.setFont(_fitting(font, text, across, _LINE * where.height()))
             painter.setPen(QColor(colour))
             painter.drawText(where, Qt.AlignmentFlag.AlignCenter, text)
 
@@ -185,9 +188,10 @@ class EpochRing(QWidget):
         painter.drawArc(ring, round((_TOP - start) * 16), round(-span * 16))
 
 
-def _fitting(font: QFont, text: str, width: float) -> QFont:
-    """Smaller if the text is wider than the room for it."""
-    needed = QFontMetrics(font).horizontalAdvance(text)
-    if needed > width:
-        font.setPixelSize(int(font.pixelSize() * width / needed))
+def _fitting(font: QFont, text: str, width: float, height: float) -> QFont:
+    """Smaller if the text is wider or higher than the room for it."""
+    metrics = QFontMetrics(font)
+    share = min(width / max(1, metrics.horizontalAdvance(text)), height / metrics.height())
+    if share < 1:
+        font.setPixelSize(int(font.pixelSize() * share))
     return font

@@ -102,7 +102,7 @@ class HomePage(Page):
 
     def arrange(self, roomy: bool) -> None:
         self._tiles.arrange(4 if roomy else 2)
-        self._ring.set_diameter(232 if roomy else 132)
+        self._ring.set_diameter(theme.scaled(232 if roomy else 132))
         self._state_row.setSpacing(theme.UNIT * (10 if roomy else 4))
         # Room for more lines than there are: the button must not move under the pointer with each step.
         line = ceil(QFontMetricsF(self._explanation.font()).lineSpacing())

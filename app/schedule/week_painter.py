@@ -15,12 +15,12 @@ from app.widgets.swatch import level_colour
 from app.widgets.theme import Type
 from core.api.preferences.schedule import CELLS_A_DAY, Level
 
-_LEFT = 48.0
-_TOP = 22.0
+_LEFT = 48
+_TOP = 22
 _EDGE = 2.0
 """Room for the frame of the outermost cells."""
 _HOURS_APART = 3
-_HOUR_WIDTH = 56.0
+_HOUR_WIDTH = 56
 _AROUND_NOW = 3.0
 
 
@@ -32,29 +32,39 @@ class WeekGeometry:
     height: float
 
     @property
+    def left(self) -> int:
+        """Room for the names of the days."""
+        return theme.scaled(_LEFT)
+
+    @property
+    def top(self) -> int:
+        """Room for the hours."""
+        return theme.scaled(_TOP)
+
+    @property
     def cell_width(self) -> float:
-        return (self.width - _LEFT - _EDGE) / CELLS_A_DAY
+        return (self.width - self.left - _EDGE) / CELLS_A_DAY
 
     @property
     def row_height(self) -> float:
-        return (self.height - _TOP - _EDGE) / 7
+        return (self.height - self.top - _EDGE) / 7
 
     def is_on_days(self, at: QPointF) -> bool:
-        return at.x() < _LEFT
+        return at.x() < self.left
 
     def is_on_hours(self, at: QPointF) -> bool:
-        return at.y() < _TOP
+        return at.y() < self.top
 
     def place_at(self, at: QPointF) -> tuple[int, int]:
         """Row and slot; outside, the nearest."""
-        row, slot = int((at.y() - _TOP) // self.row_height), int((at.x() - _LEFT) // self.cell_width)
+        row, slot = int((at.y() - self.top) // self.row_height), int((at.x() - self.left) // self.cell_width)
         return min(6, max(0, row)), min(CELLS_A_DAY - 1, max(0, slot))
 
     def area(self, rows: range, slots: range) -> QRectF:
         """The rectangle of these cells, with the gaps around them."""
         return QRectF(
-            _LEFT + slots.start * self.cell_width,
-            _TOP + rows.start * self.row_height,
+            self.left + slots.start * self.cell_width,
+            self.top + rows.start * self.row_height,
             len(slots) * self.cell_width,
             len(rows) * self.row_height,
         )
@@ -78,14 +88,14 @@ class WeekPainter:
         for row, day in enumerate(self._days):
             painter.setFont(theme.font(Type.LABEL if row == today else Type.CAPTION))
             painter.setPen(QColor(now.text if row == today else now.muted))
-            where = QRectF(0, geometry.area(range(row, row + 1), range(1)).top(), _LEFT, geometry.row_height)
+            where = QRectF(0, geometry.area(range(row, row + 1), range(1)).top(), geometry.left, geometry.row_height)
             name = times.short_weekday(day)
             painter.drawText(where, painting.BESIDE, name)
         painter.setFont(theme.font(Type.CAPTION))
         painter.setPen(QColor(now.muted))
         for hour in range(0, 24, _HOURS_APART):
             left = geometry.area(range(1), range(hour * 2, hour * 2 + 1)).left()
-            where = QRectF(left + 1, 0, _HOUR_WIDTH, _TOP - 4)
+            where = QRectF(left + 1, 0, theme.scaled(_HOUR_WIDTH), geometry.top - 4)
             painter.drawText(where, painting.ABOVE, times.hour(hour))
 
     def paint_cells(self, cells: str) -> None:

@@ -28,7 +28,7 @@ class Page(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        roomy = self.viewport().width() >= _ROOMY_WIDTH
+        roomy = self.viewport().width() >= theme.scaled(_ROOMY_WIDTH)
         margin = theme.PAGE_MARGIN if roomy else theme.PAGE_MARGIN_NARROW
         self.column.setContentsMargins(margin, theme.UNIT * 5, margin, theme.UNIT * 5)
         self.arrange(roomy)

@@ -71,7 +71,7 @@ class Sidebar(QWidget):
         frame = QFrame()
         theme.set_role(frame, "footer")
         self._engine = Label(kind=Type.CAPTION, wrap=True)
-        self._version = Label(kind=Type.CAPTION, role="muted")
+        self._version = Label(kind=Type.CAPTION, role="muted", wrap=True)
         column = layouts.column(self._engine, self._version, spacing=0, of=frame)
         column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 2, theme.UNIT * 3, theme.UNIT * 2)
         return frame

@@ -14,7 +14,7 @@ from app.text.i18n import tr, trn
 from app.widgets import painting, roles, theme
 from app.widgets.theme import Type
 
-_TOP = 20.0
+_TOP = 20
 _WEEKS = 54
 _GAP = 3.0
 
@@ -37,7 +37,7 @@ class CalendarView(TimeChart):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # Days are squares, so the height follows the width.
-        self.setFixedHeight(round(_TOP + 7 * self._size()))
+        self.setFixedHeight(round(theme.scaled(_TOP) + 7 * self._size()))
 
     def show_year(self, year: int, days: Sequence[float]) -> None:
         """Seconds of each day."""
@@ -61,7 +61,7 @@ class CalendarView(TimeChart):
 
     def place_at(self, at: QPointF) -> int | None:
         size = self._size()
-        column, row = int((at.x() - self._left) // size), int((at.y() - _TOP) // size)
+        column, row = int((at.x() - self._left) // size), int((at.y() - theme.scaled(_TOP)) // size)
         place = column * 7 + row - self._lead()
         inside = at.x() >= self._left and 0 <= row < 7 and 0 <= place < len(self._days)
         return place if inside else None
@@ -71,7 +71,7 @@ class CalendarView(TimeChart):
         column, row = divmod(place + self._lead(), 7)
         size = self._size()
         gap = min(_GAP, size / 5)
-        return QRectF(self._left + column * size, _TOP + row * size, size - gap, size - gap)
+        return QRectF(self._left + column * size, theme.scaled(_TOP) + row * size, size - gap, size - gap)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = painting.smooth(self)
@@ -106,12 +106,12 @@ class CalendarView(TimeChart):
         painter.setFont(theme.font(Type.CAPTION))
         painter.setPen(QColor(theme.tokens().muted))
         for row in (0, 2, 4, 6):
-            where = QRectF(0, _TOP + row * self._size() - 2, self._left - 6, self._size())
+            where = QRectF(0, theme.scaled(_TOP) + row * self._size() - 2, self._left - 6, self._size())
             name = times.short_weekday((row + self._first_day) % 7)
             painter.drawText(where, painting.BESIDE, name)
         for number in range(1, 13):
             place = (self._begin.replace(month=number) - self._begin).days
-            where = QRectF(self.area(place).left(), 0, 60, _TOP - 5)
+            where = QRectF(self.area(place).left(), 0, theme.scaled(60), theme.scaled(_TOP) - 5)
             painter.drawText(where, painting.ABOVE, times.month(number))
 
 
