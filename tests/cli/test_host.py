@@ -50,10 +50,10 @@ def test_what_the_backbone_tells_is_worded(
     )
     assert follow(monkeypatch, profile, *told) == 0
     first, serving, join, last = capsys.readouterr().out.splitlines()
-    assert first.endswith("  Continued from the checkpoint of epoch 1,200.")
+    assert first.endswith("  Continued from the checkpoint of epoch 1 200.")
     assert serving == "Serving http://127.0.0.1:1/manifest.json"
     assert join == "Volunteers join with: idlehive contribute http://127.0.0.1:1/manifest.json"
-    assert last.endswith("  Epoch 1,201: the loss on held-out data is 6.21.")
+    assert last.endswith("  Epoch 1 201: the loss on held-out data is 6.21.")
 
 
 @pytest.mark.parametrize(("code", "kind"), [(2, UsageError), (1, WorldError)])
@@ -87,7 +87,7 @@ def test_a_report_that_was_cut_off_is_left_out(
     note = hosting.Note(Message("host_resumed", {"epoch": 1200}), 1e9)
     assert follow(monkeypatch, profile, note, cut=hosting.encode(note)[:20], code=1) == 1
     (line,) = capsys.readouterr().out.splitlines()
-    assert line.endswith("  Continued from the checkpoint of epoch 1,200.")
+    assert line.endswith("  Continued from the checkpoint of epoch 1 200.")
 
 
 def test_a_closed_pipe_ends_the_backbone_and_then_the_command_quietly(

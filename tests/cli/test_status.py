@@ -53,7 +53,7 @@ def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: Run
     engine.show(ACTIVE)
     said = run_cli("status").stdout
     assert said.startswith("Contributing to Bees\n")
-    assert "  This session: 1,234 samples at 8.2/s\n  Traffic: 34.0 MB sent (9.6 Mbit/s), " in said
+    assert "  This session: 1 234 samples at 8.2/s\n  Traffic: 34.0 MB sent (9.6 Mbit/s), " in said
     assert max(map(len, said.splitlines())) <= 80
 
 
@@ -70,7 +70,7 @@ def test_status_tells_how_others_reach_this_computer(engine: ScriptedEngine, run
 
 def test_status_tells_the_place_among_all(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.show(msgspec.structs.replace(ACTIVE, place=Place(3, 1400, 4800, 0.12, 0.0)))
-    assert "You: place 3 of 1,400, 12 % of all samples" in run_cli("status").stdout
+    assert "You: place 3 of 1 400, 12 % of all samples" in run_cli("status").stdout
     assert json.loads(run_cli("status", "--json").stdout)["place"]["place"] == 3
 
 

@@ -57,7 +57,7 @@ def test_no_line_is_longer_than_the_terminal_and_nothing_is_cut(
     assert max(cell_len(line.rstrip()) for line in lines) <= columns
     text = "\n".join(lines)
     assert not re.search(r"\w…", text)
-    whole = {"history": ("bees", "1,234,567"), "limits": ("gentle.processor_share",), "projects": (name,)}
+    whole = {"history": ("bees", "1 234 567"), "limits": ("gentle.processor_share",), "projects": (name,)}
     assert all(part in text for part in whole[verb])
 
 

@@ -11,7 +11,7 @@ class Region(msgspec.Struct, frozen=True):
     """Marks and names; the defaults are those of the command line in English, which fit into any terminal."""
 
     decimal_mark: str = "."
-    group: str = ","
+    group: str = " "
     """Between groups of three digits."""
     space: str = " "
     """Between a number and its unit."""

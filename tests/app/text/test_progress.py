@@ -33,7 +33,7 @@ def test_the_epoch_is_never_more_than_full() -> None:
 def test_an_epoch_without_its_figures_is_left_with_the_peers() -> None:
     assert progress.epoch(Progress(17, peers=1)) == "Epoch 17: 1 peer"
     full = Progress(1017, loss=4.312, peers=5, epoch_samples=2600, target_batch_size=4096)
-    assert progress.epoch(full) == "Epoch 1,017: 63 % of 4,096 samples, 5 peers, loss 4.31"
+    assert progress.epoch(full) == "Epoch 1 017: 63 % of 4 096 samples, 5 peers, loss 4.31"
 
 
 @pytest.mark.parametrize(("loss", "text"), [(4.2, "Epoch 18: loss 4.20"), (None, "Epoch 18")])
@@ -60,8 +60,8 @@ def test_only_limits_that_differ_from_their_defaults_are_listed(limits: Limits, 
 
 
 def test_a_session_tells_its_speed_only_while_it_computes() -> None:
-    assert progress.own(Progress(samples=1234, samples_per_second=8.2)) == "1,234 samples at 8.2/s"
-    assert progress.own(Progress(samples=1234)) == "1,234 samples"
+    assert progress.own(Progress(samples=1234, samples_per_second=8.2)) == "1 234 samples at 8.2/s"
+    assert progress.own(Progress(samples=1234)) == "1 234 samples"
 
 
 def test_before_a_session_has_found_the_others_nothing_is_said_of_the_run() -> None:
@@ -88,7 +88,7 @@ def test_totals_of_nothing_have_a_sentence() -> None:
 def test_totals_are_one_sentence() -> None:
     end = Snapshot(state="idle", today=Today(1234, 720.0, 17), traffic=Traffic(34_000_000, 12_000_000))
     given = SessionTotals().after(Snapshot(state="idle")).after(end).sentence()
-    assert given == "Given: 1,234 samples towards 17 epochs in 12 min; 34.0 MB sent, 12.0 MB received."
+    assert given == "Given: 1 234 samples towards 17 epochs in 12 min; 34.0 MB sent, 12.0 MB received."
 
 
 def _snapshot(samples: int, uploaded: int) -> Snapshot:

@@ -105,7 +105,7 @@ def test_durations_have_two_units_at_most(seconds: float, text: str) -> None:
 
 def test_a_terminal_gets_only_ordinary_characters() -> None:
     region.use(Region())
-    assert numbers.count(48_210) == "48,210"
+    assert numbers.count(48_210) == "48 210"
     assert f"{numbers.size(3_400_000)}, {numbers.work(3.2e15)}, {numbers.percent(0.004)}".isascii()
 
 
