@@ -39,4 +39,4 @@ class UnixSignals(QObject):
 
     def _on_signal(self) -> None:
         came = self._ours.recv(16)
-        (self._restart if any(number in came for number in _RESTARTING) else self._end)()
+        (self._end if any(number in came for number in _ENDING) else self._restart)()

@@ -59,16 +59,26 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
     """Serve until the end; True: start again, because the files of Idlehive were replaced."""
     restart, quitting, over = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def on_quit() -> None:
+    def end() -> None:
+        """For good, also if it is about to start again."""
+        restart.clear()
         quitting.set()
+
+    def start_again() -> None:
+        if not quitting.is_set():
+            restart.set()
+            quitting.set()
+
+    async def on_quit() -> None:
+        end()
         await over.wait()
 
     server = Server(engine, profile, on_quit)
     loop = asyncio.get_running_loop()
     if sys.platform != "win32":  # there, processes are ended without a signal
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, quitting.set)
-        loop.add_signal_handler(signal.SIGUSR1, _set_all, restart, quitting)
+            loop.add_signal_handler(number, end)
+        loop.add_signal_handler(signal.SIGUSR1, start_again)
     with os_errors_as("socket_unusable", path=str(profile.socket)):
         await server.start()
     _log.info("Ready.")
@@ -85,11 +95,6 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
     await server.close()
     _log.info("Ended.")
     return restart.is_set()
-
-
-def _set_all(*events: asyncio.Event) -> None:
-    for event in events:
-        event.set()
 
 
 def _close(store: Store) -> None:

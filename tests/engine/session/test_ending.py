@@ -59,6 +59,24 @@ def test_a_signal_means_quit(engine: RunningEngine, number: signal.Signals) -> N
     assert engine.heard()[-1]["type"] == "Leave"
 
 
+@pytest.mark.parametrize(
+    "numbers", [(signal.SIGUSR1, signal.SIGTERM), (signal.SIGTERM, signal.SIGUSR1)], ids=lambda them: them[0].name
+)
+def test_an_engine_that_is_to_end_does_not_start_again(
+    engine: RunningEngine, numbers: tuple[signal.Signals, signal.Signals]
+) -> None:
+    """A package is removed right after it was upgraded, or upgraded while its engine ends."""
+    engine.patience[KILL_AFTER] = 2.0
+    engine.script(ignores_leave=True)
+    engine.start().contribute()
+    assert engine.process is not None
+    engine.process.send_signal(numbers[0])
+    wait_for(lambda: engine.heard()[-1]["type"] == "Leave")
+    engine.process.send_signal(numbers[1])
+    assert engine.process.wait(20) == 0
+    assert engine.members() == []
+
+
 def test_a_trainer_that_does_not_leave_is_killed(engine: RunningEngine) -> None:
     engine.patience[KILL_AFTER] = 1.5
     engine.script(ignores_leave=True, stragglers=True)
