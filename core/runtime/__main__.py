@@ -1,5 +1,7 @@
 """`python -m core.runtime FOLDER`: install the runtime into `FOLDER`, with its progress as lines of JSON on stdout.
 
+With `--update`, while no session runs: a runtime that will do stays, and all others are deleted.
+
 The first line of stdin is the `Proxy` to use, if there is one. Each line of stdout is a `ComputeRuntime`; the last one
 is ready or has a failure. Killed at any moment, the next run goes on: the runtime in use is only replaced when the new
 one has passed its test, and downloaded files stay in the cache.
@@ -59,7 +61,6 @@ class Installation:
         self._run(core_command("core.host.self_test"), launch.environment(runtime))
         self._store.switch_to(runtime)
         shutil.rmtree(self._store.cache, ignore_errors=True)
-        print_status(ComputeRuntime(ready=True, build=self._lock.build))
 
     def _check_disk(self) -> None:
         needed = int(self._lock.unpacked * plan.HEADROOM) - size(self._store.cache)
@@ -162,15 +163,20 @@ def size(folder: Path) -> int:
     return total
 
 
-def main(folder: Path) -> int:
+def main(folder: Path, *, update: bool = False) -> int:
     line = sys.stdin.buffer.readline()
     proxy = msgspec.json.decode(line, type=Proxy) if line else Proxy()
     lock = plan.choose(locks(), PYTHON, driver_cuda())
     if lock is None:
         print_status(ComputeRuntime(failure=Message("runtime_no_build", {"python": PYTHON})))
         return 1
+    store = RuntimeStore(folder)
     try:
-        Installation(RuntimeStore(folder), lock, proxy).run()
+        if not update or store.current is None:
+            Installation(store, lock, proxy).run()
+        if update:
+            store.sweep(keep_cache=False)
+        print_status(ComputeRuntime(ready=True, build=store.build))
     except WorldError as error:
         failure = error.message
     except OSError as error:
@@ -182,4 +188,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), update=sys.argv[2:] == ["--update"]))

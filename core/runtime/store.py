@@ -5,6 +5,7 @@ is unfinished or old.
 """
 
 import functools
+import os
 import secrets
 import shutil
 import sys
@@ -53,6 +54,11 @@ class RuntimeStore:
         usable = plan.will_do(found, locks(), PYTHON) and libraries(self.folder / found).exists()
         return self.folder / found if usable else None
 
+    @property
+    def build(self) -> Build:
+        """Of the runtime in use."""
+        return "cuda" if self.current is not None and self.current.name.startswith("cuda") else "cpu"
+
     def library(self, name: str) -> Path | None:
         """The folder of a library of the runtime in use."""
         found = None if self.current is None else libraries(self.current) / name
@@ -82,6 +88,8 @@ class RuntimeStore:
     def switch_to(self, runtime: Path) -> None:
         """Use this runtime from now on."""
         (runtime / _FINISHED).touch()
+        if sys.platform != "win32":
+            os.sync()  # after a power cut, what is in use must be whole
         new = self.folder / f"link-{secrets.token_hex(4)}"
         new.symlink_to(runtime.name)
         new.replace(self._link)

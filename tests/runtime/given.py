@@ -42,9 +42,9 @@ class Package:
         (self.root / "bin" / "uv").write_text(UV)
         (self.root / "bin" / "uv").chmod(0o755)
 
-    def start(self, proxy: Proxy | None = None, **variables: str) -> subprocess.Popen[str]:
+    def start(self, proxy: Proxy | None = None, *options: str, **variables: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "core.runtime", str(self.store.folder)],
+            [sys.executable, "-P", "-m", "core.runtime", str(self.store.folder), *options],
             env={**os.environ, "PYTHONPATH": str(self.root), **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -57,9 +57,9 @@ class Package:
         process.stdin.flush()
         return process
 
-    def install(self, proxy: Proxy | None = None, **variables: str) -> dict[str, Any]:
+    def install(self, proxy: Proxy | None = None, *options: str, **variables: str) -> dict[str, Any]:
         """The last status that the installation reports."""
-        output, _ = self.start(proxy, **variables).communicate(timeout=60)
+        output, _ = self.start(proxy, *options, **variables).communicate(timeout=60)
         last: dict[str, Any] = json.loads(output.splitlines()[-1])
         return last
 

@@ -51,6 +51,18 @@ def test_after_a_power_cut_the_next_start_uses_what_was_fetched(package: Package
     assert package.folders() == ["cache.asked", "cpu", "current"]
 
 
+def test_it_is_on_the_disk_before_it_is_used(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a power cut soon after leaves files without content."""
+    package.install()
+    runtime, seen = package.store.current, list[Path | None]()
+    assert runtime is not None
+    package.store.remove()
+    monkeypatch.setattr(os, "sync", lambda: seen.append(package.store.current))
+    package.store.switch_to(runtime)
+    assert seen == [None]
+    assert package.store.current == runtime
+
+
 def test_a_runtime_that_fails_its_test_does_not_replace_the_one_in_use(package: Package) -> None:
     package.install()
     before = package.store.current
@@ -69,6 +81,18 @@ def test_repair_replaces_the_runtime_and_the_old_one_stays_until_no_session_uses
     assert before is not None
     assert not before.exists()
     assert not package.store.has_leftovers(keep_cache=False)
+
+
+def test_an_update_keeps_a_runtime_that_will_do_and_deletes_the_others(package: Package) -> None:
+    package.install()
+    package.install()
+    used = package.store.current
+    assert package.install(None, "--update", TEST_FAILS="1")["ready"] is True
+    assert package.store.current == used
+    assert package.folders() == ["cpu", "current"]
+    package.store.remove()
+    assert package.install(None, "--update")["ready"] is True
+    assert package.store.current not in (None, used)
 
 
 def test_what_a_session_may_use_stays_however_often_it_is_repaired(package: Package) -> None:

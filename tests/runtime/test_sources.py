@@ -16,8 +16,11 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from app.text.messages import sentence
+from core.api.message import Message
 from core.api.proxy import Proxy
 from tests.fakes.http_server import Behaviour, FakeServer, answer, cut, serving, stalled
 from tests.runtime.given import Package
@@ -82,8 +85,13 @@ def install(package: Package, address: str, proxy: Proxy | None = None, **variab
 
 
 def kind(found: dict[str, Any]) -> str:
+    """Of the failure, which is a whole sentence."""
     assert not found["ready"]
-    return str(found["failure"]["kind"])
+    failure = msgspec.convert(found["failure"], Message)
+    said = sentence(failure)
+    assert said.endswith(".")
+    assert all(str(value) in said for value in failure.params.values())
+    return failure.kind
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from core.api.errors import UsageError, WorldError
-from core.api.installation.compute_runtime import Build, ComputeRuntime
+from core.api.installation.compute_runtime import ComputeRuntime
 from core.api.message import Message
 from core.api.proxy import Proxy
 from core.client.installation import core_command, package
@@ -177,9 +177,8 @@ class RuntimeInstaller:
             if done is None:
                 return ComputeRuntime(removed=self._store.is_removed, needs_consent=needed)
             return ComputeRuntime(ready=True, build=done.build, gpus=done.gpus)
-        current = self._store.current
-        build: Build = "cuda" if current is not None and current.name.startswith("cuda") else "cpu"
-        return ComputeRuntime(ready=current is not None, build=build, removed=self._store.is_removed)
+        ready, removed = self._store.current is not None, self._store.is_removed
+        return ComputeRuntime(ready=ready, build=self._store.build, removed=removed)
 
     @property
     def _needs_consent(self) -> bool:
