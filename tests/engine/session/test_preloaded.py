@@ -33,12 +33,7 @@ class Started:
         self.child: Child
 
     async def about(self) -> dict[str, Any]:
-        """What it said, once the server, too, has said that it runs."""
-        async with asyncio.timeout(_LONGEST):
-            said = dict(json.loads(await self.lines.get()))
-            while self.child.subreaper_pid is None:  # noqa: ASYNC110 - transports have no event for it
-                await asyncio.sleep(0.01)
-        return said
+        return dict(json.loads(await asyncio.wait_for(self.lines.get(), _LONGEST)))
 
     async def pid(self) -> int | None:
         """The server's answer may come after the program's first line."""

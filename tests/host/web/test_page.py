@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -18,7 +19,7 @@ from core.host.project import load
 from core.host.web.page import _LEFT_OUT
 from core.host.web.published import DroppedPeer, Jump, PublishedRun, RunStatus
 from core.host.web.server import Web
-from core.swarm.trust.distrust import OFFENCES
+from core.swarm.trust.distrust import Offence
 
 PRACTICE = Path(__file__).parents[3] / "resources" / "practice"
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
@@ -150,7 +151,7 @@ def test_the_page_and_the_health_say_that_the_run_went_back(published: Published
 
 
 def test_the_page_says_who_was_left_out_why_and_for_how_long(published: PublishedRun, server: Web) -> None:
-    assert set(_LEFT_OUT) == set(OFFENCES)
+    assert set(_LEFT_OUT) == set(get_args(Offence))
     assert "Left out" not in requests.get(server.url, timeout=5).text
     dropped = [DroppedPeer("QmLiar", "average_wrong", 1_750_000_000.0, 3600.0)]
     published.status = RunStatus(epoch=42, at=time.time(), dropped=dropped)
