@@ -11,6 +11,7 @@ from pathlib import Path
 from installer import checks, environment
 from installer.bundle import build as packaging
 from installer.bundle import locks
+from installer.bundle.windows import root_image
 from installer.checkout import Checkout, this_checkout
 from installer.failure import SetUpFailed
 
@@ -105,6 +106,7 @@ def lock(checkout: Checkout, arguments: list[str]) -> int:
     environment.ensure(checkout, set(), sys.stderr)
     locks.renew(checkout)
     locks.renew_others(checkout)
+    root_image.renew(checkout)
     return 0
 
 

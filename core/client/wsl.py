@@ -42,7 +42,7 @@ class Step(Enum):
     CONVERT = "convert"
     """The distribution is one of version 1."""
     UNPACK = "unpack"
-    """The portable build, into the distribution."""
+    """The build of this version, in the place of an older one."""
     READY = "ready"
 
 
@@ -83,9 +83,9 @@ GPUS = (
 
 
 def command(step: Step, folder: str, image: str) -> tuple[str, ...]:
-    """What performs a step. `folder` is where Windows keeps the distribution, `image` a root file system (tar).
+    """What performs a step. `folder` is where Windows keeps the distribution, `image` its root file system (tar).
 
-    UNPACK reads the portable build from its standard input.
+    UNPACK reads the image from its standard input.
     """
     match step:
         case Step.INSTALL_WSL:
@@ -95,7 +95,7 @@ def command(step: Step, folder: str, image: str) -> tuple[str, ...]:
         case Step.CONVERT:
             return (WSL, "--set-version", DISTRIBUTION, "2")
         case Step.UNPACK:
-            unpack = f"rm -rf {HOME} && mkdir -p {HOME} && exec tar -C {HOME} --strip-components=1 -xJf -"
+            unpack = f"rm -rf {HOME} && exec tar -C / -xf - {HOME.removeprefix('/')}"
             return (WSL, "-d", DISTRIBUTION, "-u", "root", "--exec", "/bin/sh", "-c", unpack)
         case Step.READY:
             return VERSION
@@ -119,9 +119,9 @@ def session(program: Sequence[str], folder: str, command: Sequence[str]) -> list
     return [*program, *_module("core.system.subreaper", folder, "--"), *command]
 
 
-def installation(program: Sequence[str]) -> list[str]:
-    """The command line that installs the compute runtime in the distribution (`core.runtime`)."""
-    return [*program, *_module("core.runtime", f"{DATA}/compute")]
+def installation(program: Sequence[str], *, update: bool) -> list[str]:
+    """The command line that installs the compute runtime in the distribution, or keeps one that will do."""
+    return [*program, *_module("core.runtime", f"{DATA}/compute", *(["--update"] if update else []))]
 
 
 def _module(*words: str) -> list[str]:

@@ -24,11 +24,10 @@ from core.client.wsl import Step
 from core.runtime import failures
 from core.system.atomic_file import write_atomically
 
-IMAGES = ROOT / "wsl"
-"""Of the package for Windows: a root file system and the portable build for Linux."""
+IMAGE = ROOT / "wsl" / "root.tar"
+"""Of the package for Windows: a root file system with the portable build for Linux in it."""
 DISTRIBUTION = "distribution"
 """Folder of its disk."""
-ROOT_IMAGE, PORTABLE = "root.tar.gz", "idlehive.tar.xz"
 _SHORT = 120.0
 """Seconds for a question; the first one starts the virtual machine."""
 
@@ -57,11 +56,12 @@ def finished(folder: Path) -> Finished | None:
 class Setup:
     """One run of all steps. Raises WorldError, OSError."""
 
-    def __init__(self, folder: Path, program: Sequence[str] = (wsl.WSL,), images: Path = IMAGES) -> None:
-        self._folder, self._program, self._images = folder, list(program), images
+    def __init__(self, folder: Path, program: Sequence[str] = (wsl.WSL,), image: Path = IMAGE) -> None:
+        self._folder, self._program, self._image = folder, list(program), image
 
     def run(self, proxy: bytes) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_repair = finished(self._folder) is not None
         done: set[Step] = set()
         while (step := self.next_step()) is not Step.READY:
             if step in done:
@@ -71,7 +71,7 @@ class Setup:
             marker(self._folder).unlink(missing_ok=True)
             self._perform(step)
             done.add(step)
-        self._install(proxy, wsl.gpus(self._ask(wsl.GPUS)[1]))
+        self._install(proxy, wsl.gpus(self._ask(wsl.GPUS)[1]), update=not is_repair)
 
     def next_step(self) -> Step:
         """From what wsl.exe answers now."""
@@ -90,20 +90,19 @@ class Setup:
         self._ask(wsl.REMOVE)
 
     def _perform(self, step: Step) -> None:
-        command = wsl.command(step, str(self._folder / DISTRIBUTION), str(self._images / ROOT_IMAGE))
-        needed = {Step.IMPORT: self._images / ROOT_IMAGE, Step.UNPACK: self._images / PORTABLE}.get(step)
-        if needed is not None and not needed.exists():
-            raise WorldError("wsl_no_image", path=str(needed))
-        with open(needed if step is Step.UNPACK and needed else os.devnull, "rb") as given:  # noqa: PTH123 - or none
+        if step in (Step.IMPORT, Step.UNPACK) and not self._image.exists():
+            raise WorldError("wsl_no_image", path=str(self._image))
+        command = wsl.command(step, str(self._folder / DISTRIBUTION), str(self._image))
+        with open(self._image if step is Step.UNPACK else os.devnull, "rb") as given:  # noqa: PTH123 - or none
             code, said = self._run(command, stdin=given.fileno())
         if code != 0:
             raise WorldError(failures.explain_wsl(wsl.text(said), code))
 
-    def _install(self, proxy: bytes, gpus: tuple[str, ...]) -> None:
+    def _install(self, proxy: bytes, gpus: tuple[str, ...], *, update: bool) -> None:
         """Run the installation in the distribution, and pass on what it reports."""
         last = ComputeRuntime()
         with subprocess.Popen(
-            wsl.installation(self._program), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            wsl.installation(self._program, update=update), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as installing:
             given, said = cast("IO[bytes]", installing.stdin), cast("IO[bytes]", installing.stdout)
             with given:
@@ -157,7 +156,7 @@ def _print(status: ComputeRuntime) -> None:
 def main(folder: Path) -> int:
     proxy = sys.stdin.buffer.readline()
     try:
-        Setup(folder, program(), Path(os.environ.get("WSL_IMAGES", IMAGES))).run(proxy)
+        Setup(folder, program(), Path(os.environ.get("WSL_IMAGE", IMAGE))).run(proxy)
     except WorldError as error:
         failure = error.message
     except OSError as error:

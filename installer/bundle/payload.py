@@ -21,7 +21,7 @@ from installer.checkout import Checkout
 
 _SOURCES = ("app", "core", "resources")
 _LEFT_OUT = ("__pycache__", ".gitignore", "make_*.py", "publish.py", "hugging_face.py", "*.tar", "*.po", "*.pot")
-_QT_MODULES = ("QtCore", "QtDBus", "QtGui", "QtNetwork", "QtSvg", "QtWidgets")
+QT_MODULES = ("QtCore", "QtDBus", "QtGui", "QtNetwork", "QtSvg", "QtWidgets")
 _QT_LIBRARIES = (
     "libQt6Core", "libQt6DBus", "libQt6Gui", "libQt6Network", "libQt6OpenGL", "libQt6Svg",
     "libQt6WaylandClient", "libQt6Widgets",
@@ -36,6 +36,8 @@ _QT_PLUGINS = (
     "xcbglintegrations",
 )  # fmt: skip
 LANGUAGES = tuple(sorted(folder.name for folder in Path(__file__).parents[2].glob("resources/locale/*")))
+TRANSLATIONS = frozenset(f"qtbase_{language}.qm" for language in LANGUAGES)
+"""What Qt itself says."""
 
 
 def make(
@@ -75,33 +77,37 @@ def _add_metadata(checkout: Checkout, library: Path, version: str) -> None:
     (about / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def trim(library: Path) -> None:
+def of_qt(path: str) -> bool:
+    """Whether a file of PySide6 is carried; `path` is relative to its folder."""
+    if path.startswith("Qt/lib/"):
+        return path.removeprefix("Qt/lib/").split(".")[0] in _QT_LIBRARIES
+    if path.startswith("Qt/plugins/"):
+        return path.removeprefix("Qt/plugins/").startswith(_QT_PLUGINS)
+    if path.startswith("Qt/translations/"):
+        return path.removeprefix("Qt/translations/") in TRANSLATIONS
+    if "/" in path:
+        return False
+    return path.endswith(".py") or path.startswith("libpyside6.") or path.split(".", maxsplit=1)[0] in QT_MODULES
+
+
+def trim(library: Path, qt: Callable[[str], bool] = of_qt) -> None:
     """Remove what neither app nor engine needs: other parts of Qt, programs, annotations, installation records."""
     for path in sorted(library.rglob("*"), reverse=True):
         relative = path.relative_to(library).as_posix()
         if path.is_dir():
             if not any(path.iterdir()):
                 path.rmdir()
-        elif not is_needed(relative):
+        elif not is_needed(relative, qt):
             path.unlink()
 
 
-def is_needed(path: str) -> bool:
+def is_needed(path: str, qt: Callable[[str], bool] = of_qt) -> bool:
     """Whether a file of the libraries is carried; `path` is relative to their folder."""
     if re.match(
         r"bin/|.*\.(pyi|c|h|pxd|pyx)$|.*/(RECORD|INSTALLER|REQUESTED|direct_url\.json|uv_build\.json|uv_cache\.json)$",
         path,
     ):
         return False
-    if not path.startswith("PySide6/"):
-        return not path.startswith("uv/") and "/include/" not in path and "/tests/" not in path
-    inside = path.removeprefix("PySide6/")
-    if inside.startswith("Qt/lib/"):
-        return inside.removeprefix("Qt/lib/").split(".")[0] in _QT_LIBRARIES
-    if inside.startswith("Qt/plugins/"):
-        return inside.removeprefix("Qt/plugins/").startswith(_QT_PLUGINS)
-    if inside.startswith("Qt/translations/"):
-        return inside.removeprefix("Qt/translations/") in {f"qtbase_{language}.qm" for language in LANGUAGES}
-    if "/" in inside:
-        return False
-    return inside.endswith(".py") or inside.startswith("libpyside6.") or inside.split(".")[0] in _QT_MODULES
+    if path.startswith("PySide6/"):
+        return qt(path.removeprefix("PySide6/"))
+    return not path.startswith("uv/") and "/include/" not in path and "/tests/" not in path

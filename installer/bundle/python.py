@@ -4,17 +4,14 @@ It is built for glibc 2.35 and uses libraries that every system since Ubuntu 22.
 volunteers run the Python that the tests run with, whatever their system brings.
 """
 
-import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
+from installer.bundle import debian_packages
 from installer.bundle.target import PYTHON
 from installer.checkout import Checkout
-from installer.failure import CommandFailed, SetUpFailed
-from installer.programs import Programs
 
 LOCK = Path(__file__).with_name("python.lock")
 LIBRARIES = (
@@ -23,9 +20,6 @@ LIBRARIES = (
 )  # fmt: skip
 """Debian's names of the packages that its modules load. The record's tables ask for SQLite 3.37."""
 _PACKAGES = (f"python{PYTHON}-minimal", f"libpython{PYTHON}-minimal", f"libpython{PYTHON}-stdlib")
-_HEADER = (
-    "# Written by `python3 -m installer lock`: Debian's packages of Python, with their versions and hashes (SHA-256).\n"
-)
 _LEFT_OUT = re.compile(
     r"(test|pydoc_data|lib2to3|idlelib|turtledemo|curses|dbm|config-[^/]*)/|turtle\.py$|sitecustomize\.py$"
     r"|EXTERNALLY-MANAGED$"
@@ -36,46 +30,14 @@ _LEFT_OUT = re.compile(
 
 def add(checkout: Checkout, root: Path) -> None:
     """Put Python into the folder `python` of the package's `root`. Raises SetUpFailed."""
-    with tempfile.TemporaryDirectory(dir=root) as place:
-        folder = Path(place)
-        for name, version, digest in _locked(LOCK.read_text(encoding="utf-8")):
-            package = _fetch(checkout, folder, f"{name}={version}")
-            if hashlib.sha256(package.read_bytes()).hexdigest() != digest:
-                raise SetUpFailed(f"{package.name} is not the file that {LOCK.name} names.")
-            Programs(checkout.log, checkout.root).run(["dpkg-deb", "-x", str(package), place])
-        _pick(folder / "usr", root / "python")
+    with tempfile.TemporaryDirectory(dir=root) as folder:
+        debian_packages.unpack(checkout, LOCK, Path(folder))
+        _pick(Path(folder) / "usr", root / "python")
 
 
 def renew(checkout: Checkout) -> None:
     """Lock what this machine's apt has now. Raises SetUpFailed."""
-    with tempfile.TemporaryDirectory() as place:
-        found = [_fetch(checkout, Path(place), name) for name in _PACKAGES]
-        lines = [_line(path) for path in found]
-    LOCK.write_text(_HEADER + "".join(lines), encoding="utf-8")
-
-
-def _locked(text: str) -> Iterator[tuple[str, ...]]:
-    """Name, version and hash of each package."""
-    return (tuple(line.split()) for line in text.splitlines() if not line.startswith("#"))
-
-
-def _line(package: Path) -> str:
-    name, version, _ = package.name.replace("%3a", ":").split("_")
-    return f"{name} {version} {hashlib.sha256(package.read_bytes()).hexdigest()}\n"
-
-
-def _fetch(checkout: Checkout, folder: Path, wanted: str) -> Path:
-    """Debian's mirrors keep only the latest versions; apt checks who has signed them."""
-    command = ["apt-get", "download", "-q", "-o", "APT::Sandbox::User=root", wanted]
-    try:
-        Programs(checkout.log, folder).run(command)
-    except CommandFailed as failed:
-        raise SetUpFailed(
-            f"apt does not have {wanted}, which packages carry. Try again after `apt-get update`. If Debian 12 has "
-            "another version now, `python3 -m installer lock` locks that; other systems need Debian 12 among apt's "
-            f"sources.\nDetails: {checkout.log}"
-        ) from failed
-    return next(folder.glob(f"{wanted.partition('=')[0]}_*.deb"))
+    debian_packages.renew(checkout, LOCK, _PACKAGES)
 
 
 def _pick(debian: Path, python: Path) -> None:

@@ -44,6 +44,7 @@ class RunningEngine:
         """None: the real one, of both."""
         self.wsl: dict[str, str] = {}
         """Variables for the stand-in of wsl.exe; empty: sessions run beside the engine."""
+        self.wsl_program = FAKES / "wsl.py"
         self.blind = True
         """Nothing of what this computer is doing has a say: it may be a laptop on battery, and in use."""
         self.patience: dict[str, float] = {}
@@ -60,7 +61,7 @@ class RunningEngine:
 
     def launch(self) -> subprocess.Popen[str]:
         """A process of the engine, whatever becomes of it."""
-        wsl = str(FAKES / "wsl.py") if self.wsl else ""
+        wsl = str(self.wsl_program) if self.wsl else ""
         trainer, host = str(self.trainer or ""), str(self.host or "")
         setting = Setting(trainer, host, self.blind, self.patience, wsl)
         return subprocess.Popen(

@@ -42,7 +42,8 @@ def _answer(arguments: list[str], state: dict[str, Any]) -> int:
             rows = [f"  {name}    Stopped    {number}" for name, number in state["distributions"].items()]
             return _say("\r\n".join(["  NAME    STATE    VERSION", *rows]))
         case ["--import", name, folder, image, "--version", "2"]:
-            assert Path(image).exists()
+            with tarfile.open(image) as archive:
+                state["unpacked"] = archive.getnames()[0]
             Path(folder).mkdir(parents=True)
             state["distributions"][name] = 2
             return 0
@@ -65,7 +66,7 @@ def _inside(arguments: list[str], state: dict[str, Any]) -> int:
         print(state["unpacked"])
         return 0 if state["unpacked"] else 1
     if arguments[:4] == ["-u", "root", "--exec", "/bin/sh"]:
-        with tarfile.open(fileobj=io.BytesIO(sys.stdin.buffer.read()), mode="r:xz") as archive:
+        with tarfile.open(fileobj=io.BytesIO(sys.stdin.buffer.read()), mode="r:") as archive:
             state["unpacked"] = archive.getnames()[0]
         return 0
     if "nvidia-smi" in words:

@@ -32,6 +32,10 @@ class Windows:
     def compute(self) -> Path:
         return self.folder / "compute"
 
+    @property
+    def image(self) -> Path:
+        return self.folder / "root.tar"
+
     def has(self, **changes: Any) -> None:
         usual = {
             "installed": True,
@@ -54,10 +58,15 @@ class Windows:
         asked = ("--status", "--list")
         return [call[0] for call in self.state()["calls"] if call[0] not in asked and "--version" not in call[3:]]
 
+    def installations(self) -> list[list[str]]:
+        """What follows the folder in each command that installs the libraries."""
+        found = [call for call in self.state()["calls"] if "core.runtime" in call]
+        return [call[call.index("core.runtime") + 2 :] for call in found]
+
     def variables(self) -> dict[str, str]:
         program = f"{sys.executable} {_STAND_IN}"
         state = str(self.folder / "state.json")
-        return {"WSL_PROGRAM": program, "WSL_STATE": state, "WSL_IMAGES": str(self.folder / "images")}
+        return {"WSL_PROGRAM": program, "WSL_STATE": state, "WSL_IMAGE": str(self.image)}
 
     def set_up(self) -> list[ComputeRuntime]:
         """What is reported, from the first line to the last."""
@@ -75,12 +84,9 @@ class Windows:
 
 @pytest.fixture
 def windows(tmp_path: Path) -> Windows:
-    images = tmp_path / "images"
-    images.mkdir()
-    (images / in_wsl.ROOT_IMAGE).touch()
-    with tarfile.open(images / in_wsl.PORTABLE, "w:xz") as archive:
-        archive.addfile(tarfile.TarInfo(f"idlehive {version()}"), io.BytesIO())
     found = Windows(tmp_path)
+    with tarfile.open(found.image, "w") as archive:
+        archive.addfile(tarfile.TarInfo(f"idlehive {version()}"), io.BytesIO())
     found.has()
     return found
 
@@ -88,7 +94,7 @@ def windows(tmp_path: Path) -> Windows:
 def test_a_computer_without_wsl_is_set_up_from_the_beginning_to_the_libraries(windows: Windows) -> None:
     windows.has(installed=False)
     reports = windows.set_up()
-    assert [report.step for report in reports] == ["install_wsl", "import", "unpack", "downloading", None]
+    assert [report.step for report in reports] == ["install_wsl", "import", "downloading", None]
     assert reports[-1] == ComputeRuntime(ready=True, build="cuda", gpus=("NVIDIA GeForce RTX 3060",))
     assert windows.state()["distributions"] == {"Ubuntu": 2, "Idlehive": 2}
     assert windows.state()["proxy"] == '{"choice": "none"}\n'
@@ -152,8 +158,26 @@ def test_no_card_is_said_as_such(windows: Windows) -> None:
     assert windows.set_up()[-1] == ComputeRuntime(ready=True, gpus=())
 
 
+def test_only_a_repair_installs_libraries_again_that_will_do(windows: Windows) -> None:
+    windows.set_up()
+    assert windows.installations() == [["--update"]]
+    windows.set_up()
+    assert windows.installations()[1:] == [[]]
+    in_wsl.marker(windows.compute).write_text('{"version": "0.0.9"}')
+    windows.has(**{**windows.state(), "unpacked": "idlehive 0.0.9"})
+    assert windows.set_up()[0].step == "unpack"
+    assert windows.installations()[2:] == [["--update"]]
+
+
+def test_a_repair_that_fails_leaves_what_was_there(windows: Windows) -> None:
+    windows.set_up()
+    windows.has(**{**windows.state(), "reports": ['{"step": "downloading"}']})
+    assert windows.set_up()[-1].failure is not None
+    assert StoreInWsl(windows.compute).current is not None
+
+
 def test_an_image_that_the_package_lacks_is_named(windows: Windows) -> None:
-    (windows.folder / "images" / in_wsl.ROOT_IMAGE).unlink()
+    windows.image.unlink()
     failure = windows.set_up()[-1].failure
     assert failure is not None
     assert failure.kind == "wsl_no_image"

@@ -17,6 +17,7 @@ RequestExecutionLevel user
 ManifestSupportedOS Win10
 ManifestDPIAware true
 SetCompressor /SOLID lzma
+SetCompressorDictSize 64  ; MB: many files are the same in the image for WSL
 VIProductVersion "${VERSION}.0"
 VIAddVersionKey "ProductName" "Idlehive"
 VIAddVersionKey "FileDescription" "Idlehive"
@@ -64,6 +65,7 @@ FunctionEnd
   RMDir /r "$INSTDIR\lib"
   RMDir /r "$INSTDIR\python"
   RMDir /r "$INSTDIR\resources"
+  RMDir /r "$INSTDIR\wsl"
   Delete "$INSTDIR\idlehive"
   Delete "$INSTDIR\idlehive.cmd"
   Delete "$INSTDIR\idlehive.ico"

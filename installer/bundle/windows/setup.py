@@ -1,13 +1,13 @@
 """The installer for Windows: the payload and a Python, compiled by makensis on any system."""
 
 import shutil
-from functools import partial
 from pathlib import Path
 
 from installer.bundle import native, payload
 from installer.bundle.deb import set_times
 from installer.bundle.locks import locks
 from installer.bundle.target import WINDOWS
+from installer.bundle.windows import qt, root_image
 from installer.checkout import Checkout
 from installer.programs import Programs
 
@@ -21,6 +21,8 @@ def build(checkout: Checkout, out: Path, version: str, built: int) -> Path:
     shutil.rmtree(root, ignore_errors=True)
     tree(checkout, root, version)
     native.add_python(checkout, WINDOWS, root / "python")
+    (root / "wsl").mkdir()
+    root_image.build(checkout, root / "wsl", version, built)
     set_times(root, built)
     made = compile_installer(checkout, root, out, version)
     shutil.rmtree(root)
@@ -29,12 +31,18 @@ def build(checkout: Checkout, out: Path, version: str, built: int) -> Path:
 
 def tree(checkout: Checkout, root: Path, version: str) -> None:
     """What is installed, without Python."""
-    install = partial(native.install_libraries, target=WINDOWS, lock=locks(checkout).windows_app)
-    payload.make(checkout, root, "exe", version, install)
+    payload.make(checkout, root, "exe", version, _install_libraries)
+    # Sessions run in WSL, with what uv installs there.
+    shutil.rmtree(root / "bin")
     for lock in (root / "resources/runtime").glob("*.lock"):
-        lock.unlink()  # sessions run in WSL, with what the portable build for Linux installs there
+        lock.unlink()
     (root / "idlehive.cmd").write_text(_COMMAND_LINE, encoding="ascii", newline="")
     native.write_icon(checkout, root / "idlehive.ico")
+
+
+def _install_libraries(checkout: Checkout, root: Path) -> None:
+    native.install_libraries(checkout, root, target=WINDOWS, lock=locks(checkout).windows_app)
+    payload.trim(root / "lib", qt.is_needed)
 
 
 def compile_installer(checkout: Checkout, root: Path, out: Path, version: str) -> Path:

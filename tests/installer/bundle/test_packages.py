@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.text.i18n import languages
-from installer.bundle import build, deb, desktop, payload, portable, python
+from installer.bundle import build, deb, debian_packages, desktop, payload, portable, python
 from installer.bundle.payload import is_needed
 from installer.bundle.target import GLIBC
 from installer.checkout import Checkout
@@ -193,7 +193,7 @@ def test_only_used_parts_of_python_are_carried(
         return package
 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # the same package twice
-    monkeypatch.setattr(python, "_fetch", fetched)
+    monkeypatch.setattr(debian_packages, "fetch", fetched)
     monkeypatch.setattr(python, "LOCK", tmp_path / "python.lock")
     (tmp_path / "package").mkdir()
     python.renew(Checkout(ROOT))
@@ -203,7 +203,7 @@ def test_only_used_parts_of_python_are_carried(
 
 def test_a_python_that_is_not_the_locked_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "other_1_amd64.deb").write_bytes(b"another package")
-    monkeypatch.setattr(python, "_fetch", lambda *_: tmp_path / "other_1_amd64.deb")
+    monkeypatch.setattr(debian_packages, "fetch", lambda *_: tmp_path / "other_1_amd64.deb")
     with pytest.raises(SetUpFailed, match=r"^other_1_amd64\.deb is not the file that python\.lock names\.$"):
         python.add(Checkout(ROOT), tmp_path)
 

@@ -10,11 +10,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from core.runtime import in_wsl
 from installer.bundle import desktop, native, payload
 from installer.bundle.deb import set_times
-from installer.bundle.windows import setup
+from installer.bundle.windows import qt, setup
 from installer.checkout import Checkout
-from tests.installer.bundle.conftest import few_sources, native_libraries
+from tests.installer.bundle.conftest import ROOT, few_sources, native_libraries
 
 pytestmark = pytest.mark.skipif(shutil.which("makensis") is None, reason="needs makensis (Debian: nsis)")
 WINE = shutil.which("wine64", path="/usr/lib/wine") or shutil.which("wine64")
@@ -34,6 +35,8 @@ def compiled(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (root / "resources" / version).touch()
         (root / "python").mkdir()
         (root / "python/pythonw.exe").touch()
+        (root / "wsl").mkdir()
+        (root / "wsl/root.tar").touch()
         set_times(root, 1_700_000_000)
         return setup.compile_installer(checkout, root, tmp_path, version)
 
@@ -59,9 +62,51 @@ def test_the_same_files_give_the_same_installer_and_its_manifest_asks_for_no_adm
 
 def test_no_library_of_linux_is_carried(compiled: Callable[[str], Path], tmp_path: Path) -> None:
     compiled("1.2.3")
+    assert not (tmp_path / "1.2.3/bin").exists()
     assert not list((tmp_path / "1.2.3/resources/runtime").glob("*.lock"))
     assert (tmp_path / "1.2.3/idlehive.ico").read_bytes()[:4] == b"\0\0\1\0"
     assert '"kind": "exe"' in (tmp_path / "1.2.3/package.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "needed"),
+    [
+        ("Qt6Core.dll", True),
+        ("Qt6CoreTools.dll", False),
+        ("Qt6Quick.dll", False),
+        ("QtCore.pyd", True),
+        ("QtQuick.pyd", False),
+        ("msvcp140_1.dll", True),
+        ("opengl32sw.dll", False),
+        ("plugins/platforms/qwindows.dll", True),
+        ("plugins/sqldrivers/qsqlite.dll", False),
+        ("pyside6.abi3.dll", True),
+        ("pyside6qml.abi3.dll", False),
+        ("qml/QtQuick/qmldir", False),
+        ("translations/qtbase_de.qm", True),
+        ("translations/qtbase_xx.qm", False),
+    ],
+)
+def test_only_used_parts_of_qt_are_carried(path: str, needed: bool) -> None:
+    assert qt.is_needed(path) is needed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump (Debian: binutils)")
+def test_every_carried_library_of_qt_finds_those_that_it_imports(tmp_path: Path) -> None:
+    root = tmp_path / "windows"
+    setup.tree(Checkout(ROOT), root, "1.2.3")
+    libraries = [path for path in (root / "lib").rglob("*") if path.suffix in (".dll", ".pyd")]
+    carried = {path.name.lower() for path in libraries}
+    assert "qwindows.dll" in carried
+    imported = {name.lower() for path in libraries for name in _imports(path)}
+    named = re.compile(r"(qt6|pyside6|shiboken6|msvcp|vcruntime)")
+    assert {name for name in imported if named.match(name)} <= carried
+
+
+def _imports(library: Path) -> list[str]:
+    told = subprocess.run(["objdump", "-p", library], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"DLL Name: (\S+)", told)
 
 
 @pytest.fixture
@@ -100,6 +145,7 @@ def test_it_installs_upgrades_and_removes(
     users = tmp_path / "wine/drive_c/users"
     (folder,) = users.glob("*/AppData/Local/Programs/Idlehive")
     (shortcut,) = users.rglob("Idlehive.lnk")
+    assert (folder / in_wsl.IMAGE.relative_to(ROOT)).exists()
     assert (folder / "idlehive").read_bytes() == (tmp_path / "1.2.3/idlehive").read_bytes()
     entries = registry(wine, tmp_path)
     assert rf"{CLASSES}\idlehive\shell\open\command]" in entries
