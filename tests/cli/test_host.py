@@ -153,7 +153,7 @@ def test_the_status_of_a_running_backbone_names_who_was_left_out_and_why(run_cli
             said = run_cli("host", "status", "--http", address)
             assert said.returncode == 0, said.stderr
             first, *_between, row = said.stdout.splitlines()
-            assert first == "ok: 1,201 epochs, 3 peers"
+            assert first == "ok: 1 201 epochs, 3 peers"
             assert row.endswith(last)
             assert "\x1b" not in said.stdout
             assert json.loads(run_cli("host", "status", "--json", "--http", address).stdout) == health
@@ -163,7 +163,7 @@ def test_a_backbone_whose_table_is_silent_or_that_is_not_there_ends_with_code_on
     with serving(answer(503, json.dumps({**HEALTH, "status": "dht_silent"}).encode())) as server:
         address = server.url("").removeprefix("http://").strip("/")
         said = run_cli("host", "status", "--http", address)
-        assert (said.returncode, said.stdout.splitlines()[0]) == (1, "dht_silent: 1,201 epochs, 3 peers")
+        assert (said.returncode, said.stdout.splitlines()[0]) == (1, "dht_silent: 1 201 epochs, 3 peers")
     silent = run_cli("host", "status", "--http", address)
     assert silent.returncode == 1
     assert f"No backbone answers at {address}" in the_line(silent.stderr)

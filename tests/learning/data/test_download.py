@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.text.formats.numbers import count
 from core.api.errors import WorldError
 from core.learning.data.download import Client, StoppedError
 from core.learning.data.fetch import Fetcher
@@ -104,7 +105,7 @@ def test_a_wrong_hash_names_the_file_deletes_it_and_is_not_tried_for_ever(cache:
 def test_a_wrong_size_is_seen_before_anything_is_downloaded(cache: Cache, size: int) -> None:
     with serving(answer(200, b"y" * size)) as server:
         sentence = refusal(cache, described(server.url("train.txt")))
-        assert f"it has {size:,} bytes there, {len(CONTENT):,} in the manifest" in sentence
+        assert f"it has {count(size)} bytes there, {count(len(CONTENT))} in the manifest" in sentence
         assert len(server.seen) == 1
     assert leftovers(cache) == []
 
