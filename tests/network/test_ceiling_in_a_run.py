@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import get_args
 
 import pytest
 
@@ -34,8 +33,6 @@ BEHIND = 2.0
 """Seconds before a moment of which the window could miss something."""
 COUNTED_WITHIN = 0.03
 """Of what the interface carried."""
-LASTING = 20.0
-"""Seconds of a phase, all its times together, from which on that holds for it alone."""
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -69,6 +66,8 @@ def minute(request: pytest.FixtureRequest) -> Iterator[Minute]:
 
 def test_a_volunteers_ceiling_holds_in_every_phase_of_a_run(minute: Minute) -> None:
     limited = minute.run.volunteers[0]
+    for phase, (seconds, wire, counted) in by_phase(limited, minute).items():
+        print(f"{phase}: {seconds:.1f} s, {wire / seconds:.0f} B/s, {counted / seconds:.0f} in the window")
     log = limited.interface.around(minute.begin, minute.end)
     worst, mean = (
         rate / minute.ceiling for rate in (worst_window(log, minute.direction), mean_rate(log, minute.direction))
@@ -86,14 +85,6 @@ def test_the_window_shows_what_the_wire_carries(minute: Minute) -> None:
         shown = last.uploaded - first.uploaded, last.downloaded - first.downloaded
         print(f"in {last.at - first.at:.0f} s up and down: {shown} bytes in the window, {seen} at the interface")
         assert shown == pytest.approx(seen, rel=COUNTED_WITHIN)
-
-
-def test_the_window_shows_what_the_wire_carries_in_each_phase_that_lasts(minute: Minute) -> None:
-    for volunteer in minute.run.volunteers:
-        for phase, (seconds, shown, seen) in by_phase(volunteer, minute).items():
-            print(f"{phase}, {seconds:.1f} s down and up: {shown} bytes in the window, {seen} at the interface")
-            if seconds >= LASTING:
-                assert shown == pytest.approx(seen, rel=COUNTED_WITHIN)
 
 
 def test_nobody_is_dropped_from_an_honest_run(minute: Minute) -> None:
@@ -116,27 +107,17 @@ def seen_in(volunteer: Volunteer, begin: float, end: float) -> list[Seen]:
     return [seen for seen in volunteer.seen if begin <= seen.at <= end]
 
 
-def by_phase(volunteer: Volunteer, minute: Minute) -> dict[str, tuple[float, list[int], list[int]]]:
-    """Seconds, and bytes down and up in the window and at the interface, from the first to the last news of the window
-    in each time of a phase."""
-    found = dict[str, tuple[float, list[int], list[int]]]()
-    for phase, group in itertools.groupby(seen_in(volunteer, minute.begin, minute.end), attrgetter("phase")):
-        first, *others = group
-        fresh = [new for old, new in itertools.pairwise([first, *others]) if totals(new) != totals(old)]
-        inner = [seen for seen in fresh if seen.at >= first.at + BEHIND]
-        if len(inner) < 2:
-            continue
-        begin, end = inner[0], inner[-1]
-        log = volunteer.interface.around(begin.at, end.at)
-        seconds, shown, seen = found.get(phase, (0.0, [0, 0], [0, 0]))
-        found[phase] = (
-            seconds + end.at - begin.at,
-            [count + later - earlier for count, earlier, later in zip(shown, totals(begin), totals(end), strict=True)],
-            [count + carried(log, way) for count, way in zip(seen, get_args(Direction), strict=True)],
+def by_phase(volunteer: Volunteer, minute: Minute) -> dict[str, tuple[float, int, int]]:
+    """Seconds, bytes in the direction of the ceiling at the interface and in the window. Short phases come out too high
+    at the interface: both ends of each are read as much as a reading too late, and the window is up to half a second
+    behind."""
+    found = dict[str, tuple[float, int, int]]()
+    shown = attrgetter("uploaded" if minute.direction == "up" else "downloaded")
+    for earlier, later in itertools.pairwise(seen_in(volunteer, minute.begin, minute.end)):
+        seconds, wire, counted = found.get(earlier.phase, (0.0, 0, 0))
+        found[earlier.phase] = (
+            seconds + later.at - earlier.at,
+            wire + carried(volunteer.interface.around(earlier.at, later.at), minute.direction),
+            counted + shown(later) - shown(earlier),
         )
     return found
-
-
-def totals(seen: Seen) -> tuple[int, int]:
-    """Bytes down and up."""
-    return seen.downloaded, seen.uploaded
