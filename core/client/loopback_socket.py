@@ -119,7 +119,8 @@ async def serve(
 
     async def admit(reader: "asyncio.StreamReader", writer: "asyncio.StreamWriter") -> None:
         try:
-            hello = await asyncio.wait_for(reader.readuntil(b"\n"), _HELLO_TIMEOUT)
+            async with asyncio.timeout(_HELLO_TIMEOUT):
+                hello = await reader.readuntil(b"\n")
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             hello = b""
         answer = address.answer(hello) if len(hello) <= _LONGEST_HELLO else None

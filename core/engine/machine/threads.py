@@ -38,4 +38,5 @@ async def in_thread(function: Callable[[], Result], seconds: float) -> Result:
             loop.call_soon_threadsafe(set_outcome, result, failure)
 
     threading.Thread(target=run, daemon=True).start()
-    return await asyncio.wait_for(done, seconds)
+    async with asyncio.timeout(seconds):
+        return await done

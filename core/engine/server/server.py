@@ -89,7 +89,8 @@ class Server:
     async def _admit(self, client: "_Client") -> None:
         try:
             # A connection may have ended without being noticed yet.
-            await asyncio.wait_for(self._places.acquire(), ADMISSION_TIMEOUT)
+            async with asyncio.timeout(ADMISSION_TIMEOUT):
+                await self._places.acquire()
         except TimeoutError:
             client.refuse(0, UsageError("too_many_front_ends", most=MOST_CLIENTS))
             await client.finish()
@@ -138,7 +139,8 @@ class _Client:
             if not self._writer.is_closing():
                 self._writer.writelines(self._outbox)
                 self._writer.write_eof()
-                await asyncio.wait_for(self._discard_input(), CLOSE_TIMEOUT)
+                async with asyncio.timeout(CLOSE_TIMEOUT):
+                    await self._discard_input()
         self._writer.transport.abort()
 
     async def _discard_input(self) -> None:
@@ -222,7 +224,8 @@ class _Client:
                     self._writer.write(self._snapshot[1])
                     self._snapshot = None
                 try:
-                    await asyncio.wait_for(self._writer.drain(), DRAIN_TIMEOUT)
+                    async with asyncio.timeout(DRAIN_TIMEOUT):
+                        await self._writer.drain()
                 except TimeoutError:
                     self._disconnect("does not read")
                     return

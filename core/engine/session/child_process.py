@@ -104,7 +104,8 @@ class Child(asyncio.SubprocessProtocol):
         if self.subreaper_pid is None:
             self.kill()
         try:
-            await asyncio.wait_for(self.ended.wait(), grace)
+            async with asyncio.timeout(grace):
+                await self.ended.wait()
         except TimeoutError:
             self.kill()
             await self.ended.wait()
@@ -143,7 +144,8 @@ class Child(asyncio.SubprocessProtocol):
             with contextlib.suppress(TimeoutError):
                 await in_thread(partial(orphans.kill_all, self.folder), _CLEAN_UP_TIMEOUT)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._silent.wait(), _READ_TIMEOUT)
+            async with asyncio.timeout(_READ_TIMEOUT):
+                await self._silent.wait()
         self._transport.close()
         shutil.rmtree(self.folder, ignore_errors=True)  # a subreaper in WSL has one of its own
         self.code = code if code >= 0 else 128 - code

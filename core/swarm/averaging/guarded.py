@@ -119,7 +119,8 @@ class GuardedAverager(DecentralizedAverager):
     async def _shutdown(self, timeout: float | None) -> None:  # noqa: ASYNC109 - hivemind's signature
         # This peer has all averages of its last round; slower members may still wait for some from it.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._all_answered.wait(), _LONGEST_FAREWELL)
+            async with asyncio.timeout(_LONGEST_FAREWELL):
+                await self._all_answered.wait()
         await super()._shutdown(timeout)
 
     async def _run_allreduce_inplace_(

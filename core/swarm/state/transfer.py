@@ -11,12 +11,11 @@ import math
 import multiprocessing
 import random
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
 from hivemind.p2p import PeerID
 from hivemind.utils import MPFuture, get_dht_time
-from hivemind.utils.asyncio import aiter_with_timeout
 
 from core.swarm.dht.progress.credible_progress import Disbelief
 from core.swarm.dht.records import announced_peer, read_records
@@ -37,6 +36,7 @@ _POLL_EVERY = 0.1
 """Seconds between two checks whether a download is to go on."""
 
 Answer = TypeVar("Answer")
+Message = TypeVar("Message")
 _Arrived = tuple[State, Testimony]
 
 
@@ -231,7 +231,7 @@ class StateTransfer(StateGiving):
         stream = await stub.rpc_download_state(request_of(request.oldest))
         incoming, heard = IncomingState(request), None
         try:
-            async for message in aiter_with_timeout(stream, request.silence):
+            async for message in each_within(request.silence, stream):
                 incoming.add(message)
                 if heard is None and incoming.epoch is not None:
                     heard = await self._hear(donor, incoming.epoch, request.witnesses, request.silence)
@@ -243,3 +243,16 @@ class StateTransfer(StateGiving):
         finally:
             with contextlib.suppress(Exception):  # the stream may have ended in any way; its error is known already
                 await stream.aclose()
+
+
+async def each_within(seconds: float, messages: AsyncIterator[Message]) -> AsyncIterator[Message]:
+    """A stream's messages; raises TimeoutError when none comes for so long.
+
+    hivemind's `aiter_with_timeout` forgets a cancellation that comes together with a message (asyncio.wait_for does
+    before Python 3.12): the rest of a state would come during a pause.
+    """
+    with contextlib.suppress(StopAsyncIteration):
+        while True:
+            async with asyncio.timeout(seconds):
+                message = await anext(messages)
+            yield message

@@ -99,7 +99,8 @@ class RateNegotiation:
         stream = _IncomingStream(p2p, peer, name, None)
         self._add(stream)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._announce(stream), _ANSWER_TIMEOUT)
+            async with asyncio.timeout(_ANSWER_TIMEOUT):
+                await self._announce(stream)
         return stream
 
     def accept(self, p2p: P2P, peer: PeerID, name: str, writer: asyncio.StreamWriter) -> None:

@@ -14,6 +14,7 @@ from hivemind.utils import MPFuture
 from core.api.session_settings import Limits
 from core.swarm.averaging.state_averager import CheckedStateAverager
 from core.swarm.errors import BadState
+from core.swarm.state.transfer import each_within
 from core.swarm.traffic.link import Link
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train
 
@@ -249,3 +250,27 @@ def test_a_kept_state_is_taken_back_even_if_it_is_older_and_the_schedule_goes_on
     assert peer.optimizer.param_groups[0]["lr"] == pytest.approx(rate * (EPOCH + 2) / (EPOCH + 1))
     with pytest.raises(BadState, match="state_of_other_model"):
         peer.adopt((metadata, tensors[:-1]))
+
+
+def test_a_download_ends_when_it_is_dropped_in_the_very_moment_in_which_a_message_comes() -> None:
+    async def endless() -> AsyncIterator[int]:
+        while True:
+            await asyncio.sleep(0)
+            yield 0
+
+    async def read() -> None:
+        async for _ in each_within(60.0, endless()):
+            pass
+
+    async def drop(turns: int) -> None:
+        """After so many turns of the loop."""
+        reading = asyncio.ensure_future(read())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        reading.cancel()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert reading.cancelled(), turns
+
+    for turns in range(20):
+        asyncio.run(drop(turns))
