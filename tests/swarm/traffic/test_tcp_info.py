@@ -45,9 +45,11 @@ def test_both_ends_of_a_connection_agree_and_count_the_headers(listener: socket.
         sent, received = carried_by(sender), carried_by(receiver)
         assert sent is not None
         assert received is not None
-        packets, rest = divmod(sent.up - SIZE, HEADERS)
+        (payload,) = (each.payload for each in connections(os.getpid()).values() if each.carried == sent)
+        packets, rest = divmod(sent.up - payload, HEADERS)
         assert (packets > 0, rest) == (True, 0)
-        assert received.down == sent.up
+        # A busy machine acknowledges so late that something is sent again, and arrives twice.
+        assert received.down == sent.up - (payload - SIZE)
         assert received.up > 0
 
 
@@ -76,8 +78,11 @@ def test_connections_of_another_process_are_told_apart_from_ours(listener: socke
         read(receiver, SIZE)
         (theirs,) = connections(other.pid).values()
         ours = connections(os.getpid()).values()
-        assert theirs.carried.up > SIZE == theirs.payload
-        assert theirs.delivered == pytest.approx(theirs.carried.up, abs=1)  # the first packet counts as a byte
+        sent_again = theirs.payload - SIZE
+        assert theirs.carried.up > theirs.payload
+        assert 0 <= sent_again < SIZE
+        # The first packet counts as a byte.
+        assert theirs.delivered == pytest.approx(theirs.carried.up - sent_again, abs=1)
         assert carried_by(receiver) in [connection.carried for connection in ours]
         assert theirs not in ours
         other.communicate(b"\n")
