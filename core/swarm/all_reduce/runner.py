@@ -189,6 +189,11 @@ class AtomicAllReduce(AllReduceRunner):
         began = min(self._stopped.values(), default=0.0)
         return [peer for peer, at in self._stopped.items() if at < began + _SAME_MOMENT]
 
+    @property
+    def incomplete(self) -> frozenset[PeerID]:
+        """Members that ended a stream before all of it had come."""
+        return frozenset(self._stopped)
+
     def should_delay_results(self, peer_id: PeerID) -> bool:
         """Never: a peer without a share sends and receives at once. hivemind lets it finish sending first, so that its
         line is used in one direction at a time and the round takes up to twice as long."""

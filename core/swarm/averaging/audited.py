@@ -8,8 +8,7 @@ import logging
 import math
 import os
 import random
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -23,7 +22,17 @@ from hivemind.proto import averaging_pb2
 from msgspec import Meta
 
 from core.swarm.averaging.guarded import GuardedAverager
-from core.swarm.trust.audit import ENOUGH, SUMS, Account, Rounding, account_in, liars, sums_of, sums_of_part
+from core.swarm.trust.audit import (
+    ENOUGH,
+    SUMS,
+    Account,
+    Refusals,
+    Rounding,
+    account_in,
+    liars,
+    sums_of,
+    sums_of_part,
+)
 from core.swarm.trust.claims import read_claim
 from core.swarm.trust.copies import Copies
 
@@ -43,8 +52,6 @@ _LOSSY, _IN_8_BITS = 0.3, 1.5
 """How far what arrives may be from what was sent, as a share of the norm: 8 bits a number lose more than half of a
 gradient with a few large numbers, so that only what points the other way is another vector for sure."""
 _HALF = torch.finfo(torch.float16)
-_REFUSALS = 3
-"""Audits in a row in which a reducer does not answer, while most others do, until it is taken for a liar."""
 
 
 class Question(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -78,6 +85,8 @@ class _Round:
         self.group, self.own, self.seed, self._weight, self._largest = group, own, seed, weight, largest
         self.most_weights = most_weights
         self.has_ended, self.asked = asyncio.Event(), set[PeerID]()
+        self.incomplete: Collection[int] = ()
+        """Members from whom, or to whom, not all came."""
         members = range(len(group.peer_ids))
         self._brought, self._taken = ([Copies(is_coarse=is_coarse) for _ in members] for _vector in range(2))
         self._given, self._counted = Copies(is_coarse=is_coarse), np.zeros(len(members))
@@ -123,8 +132,10 @@ class AuditedAverager(GuardedAverager):
     """Whether 8 bits a number are enough to see a lie by."""
     _rounds: Sequence[_Round] = ()
     _audit: asyncio.Task[None] | None = None
-    _refusals: Mapping[PeerID, int] = MappingProxyType({})
-    """Audits in a row in which each did not answer."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._refusals = Refusals[PeerID]()
+        super().__init__(*args, **options)
 
     async def _run_allreduce_inplace_(
         self,
@@ -156,6 +167,8 @@ class AuditedAverager(GuardedAverager):
             # Also of a round that has failed here: for others it may have succeeded.
             made.has_ended.set()
             asyncio.get_running_loop().call_later(_KEPT, self._forget, made)
+        runner = self._running_groups[group_info.group_id].result()
+        made.incomplete = [group_info.peer_ids.index(peer) for peer in runner.incomplete]
         self._report(made.counted_by_peer)
         if seed is not None:
             self._audit = asyncio.create_task(self._audit_round(made, seed, peer_fractions))
@@ -202,20 +215,20 @@ class AuditedAverager(GuardedAverager):
         distrusted = [number for number, peer in enumerate(peers) if peer in self._unbelieved]
         rounding = self._rounding(shares)
         for member in liars(
-            made.own, said, made.received, made.most_weights, shares=shares, rounding=rounding, distrusted=distrusted
+            made.own,
+            said,
+            made.received,
+            made.most_weights,
+            shares=shares,
+            rounding=rounding,
+            distrusted=distrusted,
+            incomplete=made.incomplete,
         ):
             self._accuse(peers[member], "average_wrong")
-        silent = [peer for peer in asked if (number := peers.index(peer)) not in said and shares[number]]
-        self._count_refusals(silent, len(asked))
-
-    def _count_refusals(self, silent: Sequence[PeerID], asked: int) -> None:
-        if 2 * len(silent) >= asked > 1:
-            # It is rather this peer that hears nothing.
-            return
-        self._refusals = {peer: self._refusals.get(peer, 0) + 1 for peer in silent}
-        for peer, times in self._refusals.items():
-            if times >= _REFUSALS:
-                self._accuse(peer, "average_wrong")
+        reducers = [(number, peer) for number, peer in enumerate(peers) if peer in asked and shares[number]]
+        unclear = [peer for number, peer in reducers if number in made.incomplete or number not in said]
+        for peer in self._refusals.repeated(asked, unclear):
+            self._accuse(peer, "average_wrong")
 
     async def _answer_of(self, peer: PeerID, question: bytes) -> bytes:
         stub = self.get_stub(self._p2p, peer, namespace=self.prefix)

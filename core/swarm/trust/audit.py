@@ -12,12 +12,15 @@ with more than half of the samples contradict, or the one that contradicts the a
 distrusts if it says so, but not those who brought more than half of the samples. Half is of all samples, those of the
 member in question included: liars that have less never have an honest one blamed. Whom the auditor itself distrusts has
 no voice in this, and may be left out by all.
+
+A member may halt in the middle of a round: some of its parts then count, and others never came. That is no lie of
+anybody's, so it has no voice either, and of a reducer that counted a part of it nobody knows the centre.
 """
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -41,8 +44,13 @@ _SLACK = 2.0
 """A reducer may have counted a member for so many times more or less: each limits weights by what it knows itself, and
 the limits leave so much room, in which a liar's voice is not to grow."""
 
+_REFUSALS, _FORGIVEN = 3.0, 0.25
+"""Audits that remain unclear for a reducer until it is taken for a liar, and how many of them another audit makes up
+for: a computer that is too busy, or a line that fails, does so in less than one of five."""
+
 Rows = np.ndarray
 """Sums, a row for each member of the group."""
+Member = TypeVar("Member")
 
 
 class _Sent(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -122,6 +130,7 @@ def liars(
     shares: Sequence[int],
     rounding: Rounding,
     distrusted: Collection[int] = (),
+    incomplete: Collection[int] = (),
 ) -> list[int]:
     """Members that lied to others, by number in the group.
 
@@ -132,6 +141,7 @@ def liars(
         most_weights: what each member may weigh.
         shares: how many numbers each reduces; who reduces none takes nothing from anybody.
         distrusted: whom the member that asks leaves out itself.
+        incomplete: from whom, or to whom, not all came, as it has seen itself.
     """
     contradicted = {member: _contradicted(member, said, rounding) for member in said}
     believed = [
@@ -143,16 +153,18 @@ def liars(
         account, least = said[member], rounding.least[member]
         left_out = [other for other in said if shares[member] and _leaves_out(account, other)]
         for others in (contradicted[member], left_out):
-            if 2 * sum(believed[other] for other in others) > sum(believed):
+            if 2 * sum(believed[other] for other in others if other not in incomplete) > sum(believed):
                 return True
         if own in contradicted[member]:
             return True
         if _is_far(account.given, received[member], rounding.average, least):
             return True
+        if any(account.counted[other] > 0 for other in incomplete):
+            return False
         agreed = {other: said[other].weight for other in said if other not in (*contradicted[member], *left_out)}
         return not _is_centre(account, _weights(account.counted, agreed, most_weights), rounding.average, least)
 
-    return [member for member in said if member != own and is_liar(member)]
+    return [member for member in said if member != own and member not in incomplete and is_liar(member)]
 
 
 def _weights(counted: np.ndarray, agreed: Mapping[int, float], most: Sequence[float]) -> np.ndarray:
@@ -198,3 +210,21 @@ def _is_centre(account: Account, weights: np.ndarray, rounding: float, least: fl
     allowed = max(rounding * np.linalg.norm(account.given), 2 * longest.sum(), least)
     centres = (shares_of(squares, weights, far) @ taken for far in _ROUGHLY_FAR)
     return any(np.linalg.norm(centre - account.given) <= allowed for centre in centres)
+
+
+class Refusals(Generic[Member]):
+    """How often a member gave no account of a round, or halted in it."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Member, float] = {}
+
+    def repeated(self, asked: Collection[Member], unclear: Collection[Member]) -> list[Member]:
+        """Who does so too often, after an audit of those `asked` that remained `unclear` for some of them."""
+        if 2 * len(unclear) >= len(asked) > 1:
+            # It is rather this peer that hears nothing.
+            return []
+        for member in asked:
+            count = self._counts.pop(member, 0.0) + (1.0 if member in unclear else -_FORGIVEN)
+            if count > 0:
+                self._counts[member] = count
+        return [member for member in unclear if self._counts[member] >= _REFUSALS]

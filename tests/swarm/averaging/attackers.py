@@ -140,6 +140,21 @@ class SecondStream(AtomicAllReduce):
         await asyncio.sleep(5.0)  # longer than the others wait for the next part
 
 
+class Halting(AtomicAllReduce):
+    """Sends each reducer its first part, and the next one stays on the way."""
+
+    async def _generate_input_for_peer(self, peer_index: int) -> AsyncIterator[Part]:
+        parts = super()._generate_input_for_peer(peer_index)
+        yield await anext(parts)
+        async for part in parts:
+            await asyncio.sleep(8.0)  # longer than the others wait for parts
+            yield part
+
+
+class HaltingLiar(Halting, HostileReducer):
+    """Gives broken averages, and halts so that nobody can ask it for an account of the round."""
+
+
 class Silent(AtomicAllReduce):
     """Joins the round, takes part in nothing, and answers pings."""
 

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from core.swarm.averaging import audited
+from core.swarm.dht.progress.weight_limits import WeightLimits
 from core.swarm.trust.audit import Account
 from tests.swarm.averaging.attackers import (
+    Halting,
+    HaltingLiar,
     HostileReducer,
     HostileSender,
     Leaving,
@@ -35,6 +38,8 @@ def line(short_folder: Path) -> Iterator[Callable[..., Line]]:
         yield partial(Line, short_folder, opened)
 
 
+AUDIT = 12.0
+"""Seconds in which the audits of a round end, also if a member answers them late."""
 CENTRE = 1.5
 """Of the honest members by CenteredClip: two of them are so near to each other that the third one does not count."""
 BROKEN = {
@@ -185,6 +190,26 @@ def test_honest_reducers_are_not_blamed_for_what_a_member_sends(line: Callable[.
     for _round in range(3):
         assert made.round() == [4, 4, 4]
     assert made.offences() == []
+
+
+@pytest.mark.usefixtures("all_audit")
+def test_nobody_is_blamed_for_the_average_of_a_round_in_which_the_member_with_most_samples_halted(
+    line: Callable[..., Line],
+) -> None:
+    """As a computer does that is suspended, or too busy: some of its parts count, and others do not."""
+    made = line(running(Halting), bandwidth=lambda: 0.0, is_robust=True)
+    made.limits = WeightLimits(newcomers={}, crowd=(40.0, 0.0))
+    made.hostile.weight = 10.0
+    assert made.round() == [4, 4, 4]
+    time.sleep(AUDIT)
+    assert [offence for _, offence in made.offences() if offence != "fell_silent"] == []
+
+
+@pytest.mark.usefixtures("all_audit")
+def test_a_liar_does_not_escape_by_halting(line: Callable[..., Line]) -> None:
+    made = line(running(HaltingLiar, "negated"), is_robust=True)
+    wait_for(lambda: made.round() and made.offences(), 60.0, every=2.5)
+    assert {peer for peer, _offence in made.offences()} == {made.attacker}
 
 
 @pytest.mark.parametrize("kind", [Leaving, Silent])

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.trust.audit import Account, Rounding, account_in, liars, sums_of
+from core.swarm.trust.audit import Account, Refusals, Rounding, account_in, liars, sums_of
 from core.swarm.trust.centered_clip import centered_clip
 
 SIZE = 2048
@@ -84,7 +84,13 @@ class Swarm:
         said[reducer].counted[left_out] = 0.0
         return said
 
-    def found_by(self, own: int, said: dict[int, Account] | None = None, distrusted: Collection[int] = ()) -> list[int]:
+    def found_by(
+        self,
+        own: int,
+        said: dict[int, Account] | None = None,
+        distrusted: Collection[int] = (),
+        incomplete: Collection[int] = (),
+    ) -> list[int]:
         received = [sums_of([(0, average)], SEED, reducer) for reducer, average in enumerate(self.received[own])]
         most = [200.0] * len(self.weights)
         rounding = Rounding(ROUNDING, LOSSY, [6e-8 * SIZE**0.5] * len(self.weights))
@@ -96,6 +102,7 @@ class Swarm:
             shares=self.shares,
             rounding=rounding,
             distrusted=distrusted,
+            incomplete=incomplete,
         )
 
 
@@ -227,6 +234,44 @@ def test_whom_the_auditor_distrusts_itself_may_be_left_out_and_has_no_voice() ->
     said[2].brought[0] *= -1
     assert swarm.found_by(1, said) == [0, BAD]
     assert swarm.found_by(1, said, distrusted=[2]) == []
+
+
+@pytest.mark.parametrize("lost", [[0], [0, 4]])
+def test_a_member_that_halted_in_the_round_sets_nobody_against_the_reducers_and_is_not_blamed(lost: list[int]) -> None:
+    """Only half of its numbers came to some of the reducers, and it has more than half of the samples."""
+    swarm = Swarm(5)
+    swarm.weights[2] = 180.0
+    for reducer in lost:
+        half = SIZE // 2
+        swarm.taken[2, reducer, half:] = 0.0
+        rest = [0, 1, 3, 4]
+        later = centered_clip(list(swarm.brought[rest, reducer, half:]), list(swarm.weights[rest]))
+        swarm.give(reducer, torch.cat([swarm.centre(reducer)[:half], later]))
+    blamed = [swarm.found_by(own) for own in (0, 1, 3, 4)]
+    assert 2 in {liar for found in blamed for liar in found}, "without knowing that it halted"
+    assert [swarm.found_by(own, incomplete=[2]) for own in (0, 1, 3, 4)] == [[]] * 4
+
+
+def test_a_reducer_that_lies_is_found_also_in_a_round_in_which_another_member_halted() -> None:
+    swarm = Swarm(5)
+    swarm.give(BAD, -swarm.given[BAD])
+    said = swarm.leave_out([2], 0)
+    said[BAD].counted[2] = 0.0
+    assert [swarm.found_by(own, said, incomplete=[2]) for own in (0, 1, 4)] == [[BAD]] * 3
+
+
+def test_who_gives_no_account_now_and_then_is_forgiven_and_who_often_does_not_is_found() -> None:
+    forgiving, counted = Refusals[str](), Refusals[str]()
+    others = ["A", "B", "C"]
+    seldom = [forgiving.repeated([*others, "X"], ["X"] if audit % 5 == 0 else []) for audit in range(100)]
+    assert seldom == [[]] * 100
+    every_second = [counted.repeated([*others, "X"], ["X"] if audit % 2 == 0 else []) for audit in range(9)]
+    assert every_second.index(["X"]) == 6
+
+
+def test_who_hears_nobody_blames_nobody() -> None:
+    refusals = Refusals[str]()
+    assert [refusals.repeated(["A", "B"], ["A", "B"]) for _ in range(10)] == [[]] * 10
 
 
 @pytest.mark.parametrize("times", [2.0, 2.5, 3.0, 3.5, 4.0])
