@@ -29,6 +29,8 @@ phases = logging.getLogger("core.host.start")
 
 _PERIOD = 1.0
 """Seconds between two polls of the run."""
+_GRACE = 300.0
+"""Seconds for the evaluation and the checkpoint at the end."""
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
@@ -129,7 +131,7 @@ def _put_under_subreaper() -> None:
     There are two nested subreapers: no engine here would clean up after a killed one.
     """
     folder = tempfile.mkdtemp(prefix="idlehive-")
-    subreaper = core_command("core.system.subreaper", folder, "--")
+    subreaper = core_command("core.system.subreaper", "--grace", str(_GRACE), folder, "--")
     command = [*subreaper, *subreaper, *core_command("core.host", *sys.argv[1:])]
     os.execve(command[0], command, core_environment())
 

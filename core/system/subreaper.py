@@ -11,6 +11,7 @@ Standard library only, so that it starts fast and stays small.
 """
 
 import contextlib
+import math
 import os
 import select
 import shutil
@@ -31,6 +32,9 @@ if sys.platform == "win32":
 
 GRACE = 5.0
 """Seconds the command has to end by itself after SIGTERM, or after end of file on stdin when the parent dies."""
+
+_AGAIN = 1.0
+"""Seconds after SIGTERM from which on another one means at once: systemd sends one to every process of a service."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -97,17 +101,20 @@ def relatives() -> list[int]:
 
 
 def _watch(child: int, parent: int, grace: float, wakeup: int) -> int:
-    """Wait status of `child`. It gets SIGTERM when this process does, and SIGKILL when the grace period is over."""
-    deadline = None
+    """Wait status of `child`. It gets SIGTERM when this process does, and SIGKILL when the grace period is over, or
+    this process gets another SIGTERM. Without a parent nobody waits for what takes longer than `GRACE`.
+    """
+    deadline = math.inf
     while True:
         status = _reap(child)
         if status is not None:
             return status
-        if deadline is None and (_terminating or os.getppid() != parent):
-            deadline = time.monotonic() + grace
-            if _terminating:
-                os.kill(child, signal.SIGTERM)
-        elif deadline is not None and time.monotonic() >= deadline:
+        if deadline == math.inf and _terminations:
+            deadline = _terminations[0] + grace
+            os.kill(child, signal.SIGTERM)
+        elif os.getppid() != parent:
+            deadline = min(deadline, time.monotonic() + min(grace, GRACE))
+        if time.monotonic() >= deadline or (_terminations and _terminations[-1] > _terminations[0] + _AGAIN):
             os.kill(child, signal.SIGKILL)
         select.select([wakeup], [], [], _POLL)
         with contextlib.suppress(BlockingIOError):
@@ -176,15 +183,15 @@ def _forget_signals(wakeup: int) -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-_terminating = False
+_terminations: list[float] = []
+"""When this process was asked to end, by the monotonic clock."""
 
 
 def _wakeup_pipe() -> int:
     """Turn signals into bytes on a pipe (signal.set_wakeup_fd); returns the file descriptor to wait on."""
 
     def terminate(_number: int, _frame: FrameType | None) -> None:
-        global _terminating
-        _terminating = True
+        _terminations.append(time.monotonic())
 
     reader, writer = os.pipe()
     os.set_blocking(reader, False)

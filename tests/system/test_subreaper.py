@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -154,6 +155,18 @@ def test_a_command_that_ignores_sigterm_is_killed_after_the_grace(subreaper: Sub
     assert supervised.process.stdout is not None
     supervised.process.stdout.readline()
     wait_for(lambda: len(supervised.members()) == 6)
+    supervised.process.terminate()
+    assert supervised.process.wait(5) == 128 + signal.SIGKILL
+    assert supervised.is_gone()
+
+
+def test_a_second_sigterm_ends_a_command_that_is_slow_to_leave(subreaper: Subreaper) -> None:
+    supervised = subreaper(STUBBORN + "; print(flush=True); time.sleep(600)", 300.0)
+    assert supervised.process.stdout is not None
+    supervised.process.stdout.readline()
+    supervised.process.terminate()
+    time.sleep(1.2)  # one that comes earlier may be of the same request
+    assert supervised.process.poll() is None
     supervised.process.terminate()
     assert supervised.process.wait(5) == 128 + signal.SIGKILL
     assert supervised.is_gone()

@@ -20,7 +20,7 @@ WORDINGS = {
     "host_epoch_failed": N_("Epoch {epoch:count}: {problem}"),
     "host_starts_alone": N_("This backbone starts without the other ones. {problem}"),
     "host_validates_nobody": N_("Nobody's work is computed again, because the data are not on this computer."),
-    "host_ending": N_("Ending."),
+    "host_ending": N_("Ending: the last state is evaluated and saved. Press Ctrl-C again to end without it."),
     "companion_ended": N_("The companion ended by itself (code {code}) and starts again in {wait:duration}."),
     "companion_failed": N_("The companion failed. {problem}"),
     "picture_elsewhere": N_("{path} is left out: it is not a file of the folder."),
