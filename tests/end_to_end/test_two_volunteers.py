@@ -30,9 +30,10 @@ def curve(port: int) -> list[dict[str, Any]]:
     return points
 
 
-def epochs_told(program: Program) -> set[int]:
-    """The numbers of the epochs of which `contribute` printed a line."""
-    return {int(number.replace(",", "")) for number in re.findall(r"Epoch ([\d,]+)", program.said())}
+def epochs_told(program: Program, *, with_loss: bool = False) -> set[int]:
+    """The numbers of the epochs of which `contribute` printed a line, or one with a loss."""
+    pattern = r"Epoch ([\d,]+)" + (": loss" if with_loss else "")
+    return {int(number.replace(",", "")) for number in re.findall(pattern, program.said())}
 
 
 def most_peers(watch: Program) -> int:

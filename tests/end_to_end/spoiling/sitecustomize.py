@@ -1,10 +1,11 @@
 """Spoils the state of a run from outside: each process that has this in its PYTHONPATH disarranges all parameters once,
-with the update that the epoch SPOILT_EPOCH begins with. So all peers have the same spoilt state."""
+with the update of the epoch that is written in the file SPOILT_EPOCH. So all peers have the same spoilt state."""
 
 import importlib.util
 import os
 import sys
 from importlib.abc import MetaPathFinder
+from pathlib import Path
 from typing import Any
 
 _MODULE = "core.swarm.averaging.state_averager"
@@ -29,11 +30,11 @@ class _Spoiling(MetaPathFinder):
 
 
 def _spoil(averager: Any) -> None:
-    step, epoch = averager.step, int(os.environ["SPOILT_EPOCH"])
+    step, file = averager.step, Path(os.environ["SPOILT_EPOCH"])
 
     def spoiling(self: Any, *args: Any, increment_epoch: bool = False, **options: Any) -> Any:
         result = step(self, *args, increment_epoch=increment_epoch, **options)
-        if increment_epoch and self.local_epoch == epoch:
+        if increment_epoch and file.exists() and self.local_epoch == int(file.read_text()):
             # The optimizer has copies of its own.
             own = [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
             for parameter in {each.data_ptr(): each for each in (*self.main_parameters, *own)}.values():
