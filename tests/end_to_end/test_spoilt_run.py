@@ -62,7 +62,7 @@ def test_a_run_that_was_spoilt_goes_back_by_itself_and_its_volunteers_go_on(mach
         given = json.loads(each.run("history", "--json").stdout)["totals"]
         told = epochs_told(program)
         print(sorted(told), given)
-        # One line for each update, and one round for each that it was in. One that it missed is made from what the others
+        # One line for each update, and one round for each that it was in. One that it missed is made from what others
         # give, and has no loss. Those between the jump and the new epoch do not exist.
         assert len(epochs_told(program, with_loss=True)) <= given["rounds"] <= len(told)
         assert not told & set(range(jump["epoch"] + 2, resumed))
