@@ -173,7 +173,7 @@ def dht_records() -> Iterator[tuple[Try, list[bytes]]]:
         "time": time.time(),
         "client_mode": False,
     }
-    chain = msgspec.msgpack.encode((b"peer", ((5, 2, "ab" * 8),), True))
+    chain = msgspec.msgpack.encode((b"peer", ((5, 2, "ab" * 16),), True))
     yield read, [sign(statement, Ed25519PrivateKey.generate()), MSGPackSerializer.dumps(progress), chain]
 
 
@@ -200,7 +200,7 @@ def state_checks() -> Iterator[tuple[Try, list[bytes]]]:
         except BadState:
             pass
 
-    valid = {"epoch": 5, "digest": "ab" * 16, "updates": [[5, 2, "ab" * 8]], "optimizer_metadata": list(numbers)}
+    valid = {"epoch": 5, "digest": "ab" * 16, "updates": [[5, 2, "ab" * 16]], "optimizer_metadata": list(numbers)}
     yield read, [MSGPackSerializer.dumps(valid)]
 
 

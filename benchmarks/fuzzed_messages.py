@@ -29,7 +29,7 @@ from core.swarm.state.sketch import FINE, is_same, sketch_in, sketch_of
 from core.swarm.state.vouching import Testimony, read_epoch
 from core.swarm.trust.audit import SUMS, Account, Rounding, account_in, liars
 from core.swarm.trust.claims import Claim, as_counted, is_sound, is_whole
-from core.swarm.trust.parts import CheckedReducer, decoded
+from core.swarm.trust.parts import DIGEST_SIZE, CheckedReducer, decoded
 from core.swarm.trust.validation import Evidence
 
 Try = Callable[[bytes], object]
@@ -72,7 +72,7 @@ def averaging_messages() -> Iterator[tuple[Try, list[bytes]]]:
     valid = [own, *(part.buffer for part in parts), *(message.SerializeToString() for message in messages)]
     group = {"ordered_peer_ids": [b"honest", b"other"], "gathered": [own, own], "group_id": b"group"}
     rows = np.ones((2, 16))
-    account = Account(2.0, rows, rows, rows[:, 0], rows[0])
+    account = Account(2.0, rows, rows, rows[:, 0], rows[0], [b"digest".ljust(DIGEST_SIZE)] * 2)
     valid += [account.packed(), msgspec.msgpack.encode(Question(b"group", b"s" * 16))]
     yield read, [*valid, averaging_pb2.MessageFromLeader(**group).SerializeToString()]
     loop.close()
@@ -115,7 +115,7 @@ def judgements() -> Iterator[tuple[Try, list[bytes]]]:
     ask: read, and judged as a validator and an auditor do."""
     chance, members = np.random.default_rng(0), 4
     rows = chance.normal(size=(members, SUMS))
-    account = Account(16.0, rows, rows, np.full(members, 16.0), rows[0])
+    account = Account(16.0, rows, rows, np.full(members, 16.0), rows[0], [b"digest".ljust(DIGEST_SIZE)] * members)
     honest = dict.fromkeys(range(members - 1), account)
     rounding, received = Rounding(0.3, 0.3, [1e-6] * members), np.tile(rows[0], (members, 1))
     evidence = Evidence("peer", b"slot", 7, 16.0, 0, 8, 1.0, (0.0,) * 8, b"s" * 16)

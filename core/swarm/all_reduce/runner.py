@@ -184,6 +184,12 @@ class AtomicAllReduce(AllReduceRunner):
             yield update
 
     @property
+    def digests(self) -> list[bytes]:
+        """Of what each reducer gave; the same for all members, whom an honest one sends the same bits. Empty where they
+        are sent differences."""
+        return self.tensor_part_container.digests if self._sends_averages else []
+
+    @property
     def stopped(self) -> list[PeerID]:
         """Members that ended a stream before all of it had come, without those that may have lost one of them."""
         began = min(self._stopped.values(), default=0.0)

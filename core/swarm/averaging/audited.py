@@ -92,6 +92,8 @@ class _Round:
         self._given, self._counted = Copies(is_coarse=is_coarse), np.zeros(len(members))
         self.received = np.zeros((len(members), SUMS))
         """Sums of what each reducer gave, for the audit."""
+        self.digests: Sequence[bytes] = ()
+        """Of what each gave; empty unless the round has succeeded and averages were sent."""
 
     def keep_brought(self, reducer: int, number: int, part: torch.Tensor) -> None:
         """A part. To be called when it is sent: before or after the round, all members would wait for a copy of all."""
@@ -117,7 +119,7 @@ class _Round:
         brought = [sums_of(copies.by_number(), seed, reducer) for reducer, copies in enumerate(self._brought)]
         taken = [sums_of(copies.by_number(), seed, self.own) for copies in self._taken]
         given = sums_of(self._given.by_number(), seed, self.own)
-        return Account(self._weight, np.array(brought), np.array(taken), self._counted, given)
+        return Account(self._weight, np.array(brought), np.array(taken), self._counted, given, tuple(self.digests))
 
 
 class AuditedAverager(GuardedAverager):
@@ -163,6 +165,7 @@ class AuditedAverager(GuardedAverager):
         self._rounds = [*self._rounds[-1:], made]
         try:
             await super()._run_allreduce_inplace_(tensors, group_info, record=made, **options)
+            made.digests = self._digests_of(group_info)
         finally:
             # Also of a round that has failed here: for others it may have succeeded.
             made.has_ended.set()

@@ -14,8 +14,8 @@ _NONCE_SIZE = 8
 """Bytes of the random number that a peer brings to a round."""
 _SLOT_SIZE = 16
 _FORMAT = 3
-"""Of what members of a round send each other. Those of another one would take averages for differences, or cut parts of
-another size."""
+"""Of what members of a round send each other, and of what they make of it: those of another one would take averages for
+differences, or find every update another one than theirs."""
 
 MemberSlot = tuple[bytes, bytes]
 """The id of a member, and its place in the DHT as it says itself: it can name that of another one."""

@@ -11,12 +11,11 @@ from typing import Any
 
 import torch
 from hivemind.averaging import DecentralizedAverager
-from hivemind.averaging.allreduce import AllReduceRunner
 from hivemind.averaging.group_info import GroupInfo
 from hivemind.p2p import P2PContext, PeerID
 from hivemind.utils import get_dht_time
 
-from core.swarm.all_reduce.runner import MembersLost
+from core.swarm.all_reduce.runner import AtomicAllReduce, MembersLost
 from core.swarm.averaging.group_formation import Expected, ExpectedGroup
 from core.swarm.connectivity.ping import answers
 from core.swarm.dht.progress.weight_limits import WeightLimits
@@ -38,6 +37,9 @@ class GuardedAverager(DecentralizedAverager):
         most_members: of a group that this peer leads; None is as many as come.
         weight_limits: what members may weigh.
     """
+
+    average_digests = b""
+    """Of the last average, as `read_offences` found it: the same for all who have the same average."""
 
     def __init__(
         self,
@@ -75,6 +77,8 @@ class GuardedAverager(DecentralizedAverager):
                 match self._incoming.recv():
                     case dict() as counted:
                         self.influence.add_round(counted)
+                    case bytes() as digests:
+                        self.average_digests = digests
                     case peer, offence:
                         seen.add(peer)
                         self.distrust.add(peer, offence, get_dht_time())
@@ -83,7 +87,7 @@ class GuardedAverager(DecentralizedAverager):
     # What follows runs in the averager's process.
 
     _matchmaking: ExpectedGroup
-    _running_groups: dict[bytes, asyncio.Future[AllReduceRunner]]
+    _running_groups: dict[bytes, asyncio.Future[AtomicAllReduce]]
     _limits = WeightLimits()
     _liars: frozenset[PeerID] = frozenset()
     """Nothing that they send counts."""
@@ -143,6 +147,7 @@ class GuardedAverager(DecentralizedAverager):
             raise
         for peer in self._stopped_in(group_info):
             self._accuse(peer, "fell_silent")
+        self._report(b"".join(self._digests_of(group_info)))
 
     @property
     def _unbelieved(self) -> frozenset[PeerID]:
@@ -156,6 +161,11 @@ class GuardedAverager(DecentralizedAverager):
     def _stopped_in(self, group: GroupInfo) -> list[PeerID]:
         running = self._running_groups[group.group_id]
         return list(running.result().stopped) if running.done() and not running.cancelled() else []
+
+    def _digests_of(self, group: GroupInfo) -> list[bytes]:
+        """Of what each reducer gave in a round that has succeeded."""
+        runner: AtomicAllReduce = self._running_groups[group.group_id].result()
+        return runner.digests
 
     async def _find_silent(self, group: GroupInfo, stopped: list[PeerID]) -> None:
         """Who is to blame for a failed round: those that do not answer, or else who stopped, if it is one.
@@ -180,7 +190,7 @@ class GuardedAverager(DecentralizedAverager):
             self._reported = {*self._reported, (peer, offence)}
             self._report((str(peer), offence))
 
-    def _report(self, seen: tuple[str, Offence] | dict[str, float]) -> None:
-        """An offence, or how many samples of each member counted in a round."""
+    def _report(self, seen: tuple[str, Offence] | dict[str, float] | bytes) -> None:
+        """An offence, how many samples of each member counted in a round, or digests of its average."""
         with suppress(OSError):  # the other process is ending
             self._outgoing.send(seen)

@@ -218,7 +218,7 @@ class CollaborativeOptimizer(RunOptimizer):
         silent = self.grad_averager.read_offences()
         self.distrust.add_round({str(PeerID(peer)) for peer in group.peers} - silent)
         self.grad_averager.keep_average()
-        self.state_averager.nonces = group.nonces
+        self.state_averager.nonces, self.state_averager.digests = group.nonces, self.grad_averager.average_digests
         self._group = group
         self.state_averager.update_expected_peers()
 

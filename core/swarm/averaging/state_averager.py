@@ -36,6 +36,8 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
     is_coarse = False
     nonces: tuple[bytes, ...] = ()
     """Those of the group that averaged for the next update."""
+    digests = b""
+    """Of what it averaged."""
     _repeats_rounds = False
     """The next update waits for the state to be averaged. Alone, a peer would look for others that have done so."""
 
@@ -55,7 +57,7 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
         with self._stepping:
             result = super().step(*args, increment_epoch=increment_epoch, **kwargs)
             if increment_epoch:
-                self.updates = extended(self.updates, self.local_epoch, self.nonces)
+                self.updates = extended(self.updates, self.local_epoch, self.nonces, self.digests)
             return result
 
     def get_current_state(self) -> Any:

@@ -66,6 +66,8 @@ class RunRecord(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fie
         None
     )
     """Peers whose gradients were computed again lately; None: nobody's are."""
+    subkey: Annotated[bytes, Meta(max_length=256)] = b""
+    """Under which the backbone stores all of its records: other ones that name it are not its own."""
 
 
 class _Signed(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -122,6 +124,8 @@ class OrganiserRecords:
         self._key = f"{run_id}_organiser"
         # Nobody else may write over the record, and so put it out of sight.
         self._own_subkey = own_subkey(dht.peer_id)
+        self.subkeys: frozenset[bytes] = frozenset()
+        """Those of the run's backbones, as read so far."""
         self._latest: RunRecord | None = None
         self._banned_until: dict[bytes, float] = {}
 
@@ -131,7 +135,7 @@ class OrganiserRecords:
         """Vouch for `epoch`, without waiting for the peers that keep the record."""
         now = get_dht_time()
         named = None if validated is None else tuple(validated)
-        record = sign(RunRecord(self._run_id, epoch, now, tuple(bans), named), key)
+        record = sign(RunRecord(self._run_id, epoch, now, tuple(bans), named, self._own_subkey), key)
         self._dht.store(self._key, record, now + _LASTS, subkey=self._own_subkey, return_future=True)
 
     def read(self) -> RunRecord | None:
@@ -140,6 +144,7 @@ class OrganiserRecords:
             record = verify(found.value, self._organisers, self._run_id)
             if record is None:
                 continue
+            self.subkeys |= {record.subkey}
             for ban in record.bans:
                 self._banned_until[ban.peer] = max(ban.until, self._banned_until.get(ban.peer, 0.0))
             if self._latest is None or record.at > self._latest.at:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Collection
 import msgspec
 from hivemind import DHT
 from hivemind.dht.schema import BytesWithPublicKey, SchemaValidator
+from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 from pydantic.v1 import BaseModel, conbytes
 
+from core.swarm.dht.organiser import OrganiserRecords
 from core.swarm.dht.records import own_subkey, read_records
 from core.swarm.state.update_chain import CanonicalFork, ReportedChain, UpdateChain, canonical_fork_of
 
@@ -47,6 +49,7 @@ class ForkDetector(threading.Thread):
         super().__init__(name="fork detection", daemon=True)
         self._dht, self._key, self._shares_state = dht, f"{run_id}_updates", shares_state
         self._is_one_group, self._backbones = is_one_group, frozenset(backbones)
+        self._organiser = OrganiserRecords(dht, run_id, [PeerID(peer) for peer in backbones])
         self._own_subkey = own_subkey(dht.peer_id)
         dht.add_validators([SchemaValidator(_Schema, prefix=run_id)])
         self._updates: UpdateChain = ()
@@ -91,8 +94,14 @@ class ForkDetector(threading.Thread):
 
     def _others(self) -> list[ReportedChain]:
         records = read_records(self._dht, self._key).items()
-        reported = (parse_record(record.value) for owner, record in records if owner != self._own_subkey)
-        return [chain for chain in reported if chain is not None]
+        reported = ((owner, parse_record(record.value)) for owner, record in records if owner != self._own_subkey)
+        return [chain for owner, chain in reported if chain is not None and self._is_genuine(owner, chain)]
+
+    def _is_genuine(self, owner: bytes, chain: ReportedChain) -> bool:
+        """False for a record that names a backbone and is not the backbone's: all would change over to its fork."""
+        if chain.peer in self._backbones and owner not in self._organiser.subkeys:
+            self._organiser.read()
+        return chain.peer not in self._backbones or owner in self._organiser.subkeys
 
 
 def parse_record(data: object) -> ReportedChain | None:

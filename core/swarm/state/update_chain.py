@@ -2,8 +2,9 @@
 
 Peers learn of each other with a delay. Under churn the peers of one epoch now and then average in two groups, or one
 that is cut off steps alone: all are then at the same epoch with different parameters, and hivemind does not notice. So
-updates form a hash chain: each has a digest of the one before and of random numbers that only its group knows. Where
-two chains fork, all who see them come to the same judgement about which one is the run's.
+updates form a hash chain: each has a digest of the one before, of random numbers that only its group knows, and of the
+average that was applied, so a member to whom a reducer gave another one is on a fork of its own. Where two chains fork,
+all who see them come to the same judgement about which one is the run's.
 """
 
 import hashlib
@@ -16,8 +17,8 @@ from msgspec import Meta
 
 LENGTH = 8
 """Updates that a peer remembers. A fork is judged after one or two."""
-_DIGEST_SIZE = 8
-"""Bytes: enough that two updates never share a digest by chance."""
+_DIGEST_SIZE = 16
+"""Bytes: enough that nobody finds two averages with which updates share a digest while a round lasts."""
 
 
 class ChainedUpdate(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -54,12 +55,16 @@ class CanonicalFork:
     """Ids of peers on it that give their state away."""
 
 
-def extended(chain: UpdateChain, epoch: int, nonces: Iterable[bytes]) -> UpdateChain:
-    """The chain after an update to which each peer of the group brought a random number."""
+def extended(chain: UpdateChain, epoch: int, nonces: Iterable[bytes], average: bytes = b"") -> UpdateChain:
+    """The chain after an update to which each peer of the group brought a random number.
+
+    Args:
+        average: digests of what was applied.
+    """
     numbers = sorted(nonces)
     made = hashlib.blake2b(chain[-1].digest.encode() if chain else b"", digest_size=_DIGEST_SIZE)
-    for number in numbers:
-        made.update(number)
+    for part in (*numbers, average):
+        made.update(part)
     return (*chain, ChainedUpdate(epoch, len(numbers), made.hexdigest()))[-LENGTH:]
 
 
@@ -86,7 +91,8 @@ def canonical_fork_of(
     Forks are compared by their first updates. The newest update of a chain does not count yet: its group may not have
     published it. A fork counts only if at least half of the group that began it is on it; then that of a backbone is
     the run's, because peers take over only states that it vouches for; else the larger group's, and among equals the
-    digest decides, so that no two peers change places.
+    digest decides, so that no two peers change places. If no fork has half of its group, because a reducer gave each
+    member another average, it is the backbone's, too.
     """
     best, best_rank = None, None
     for other in reported:
@@ -99,7 +105,7 @@ def canonical_fork_of(
         donors = frozenset(peer.peer for peer in reported if peer.shares_state and theirs in peer.updates)
         if (
             donors
-            and rank[0]
+            and (rank[0] or rank[1])
             and rank > _rank(mine, reported, backbones, own=True, vouches=is_backbone)
             and (best_rank is None or rank > best_rank)
         ):

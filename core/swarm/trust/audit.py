@@ -15,6 +15,9 @@ no voice in this, and may be left out by all.
 
 A member may halt in the middle of a round: some of its parts then count, and others never came. That is no lie of
 anybody's, so it has no voice either, and of a reducer that counted a part of it nobody knows the centre.
+
+An honest reducer gives all members the same bits. So one that gave members with more than half of the samples something
+else than the auditor, however little, gave one of both a wrong average.
 """
 
 import math
@@ -28,6 +31,7 @@ import torch
 from msgspec import Meta
 
 from core.swarm.trust.centered_clip import FAR, clip_of, shares_of
+from core.swarm.trust.parts import DIGEST_SIZE
 from core.swarm.trust.signed_sums import signed_sums
 
 SUMS = 16
@@ -59,6 +63,7 @@ class _Sent(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     taken: Annotated[bytes, Meta(max_length=_LARGEST)]
     counted: Annotated[bytes, Meta(max_length=_LARGEST)]
     given: Annotated[bytes, Meta(max_length=4 * SUMS)]
+    received: Annotated[bytes, Meta(max_length=_LARGEST)]
 
 
 @dataclass(frozen=True)
@@ -75,10 +80,13 @@ class Account:
     """The weight with which each of these counted."""
     given: np.ndarray
     """The sums of the average."""
+    received: Sequence[bytes] = ()
+    """Digests of what each reducer gave it; none if it does not say."""
 
     def packed(self) -> bytes:
         arrays = (self.brought, self.taken, self.counted, self.given)
-        return msgspec.msgpack.encode(_Sent(self.weight, *(array.astype(np.float32).tobytes() for array in arrays)))
+        brought, taken, counted, given = (array.astype(np.float32).tobytes() for array in arrays)
+        return msgspec.msgpack.encode(_Sent(self.weight, brought, taken, counted, given, b"".join(self.received)))
 
 
 def account_in(data: bytes, members: int) -> Account | None:
@@ -90,13 +98,16 @@ def account_in(data: bytes, members: int) -> Account | None:
     sizes = [len(sent.brought), len(sent.taken), len(sent.counted), len(sent.given)]
     if sizes != [4 * SUMS * members, 4 * SUMS * members, 4 * members, 4 * SUMS]:
         return None
+    received = [sent.received[at : at + DIGEST_SIZE] for at in range(0, len(sent.received), DIGEST_SIZE)]
+    if len(sent.received) not in (0, DIGEST_SIZE * members):
+        return None
     brought, taken = (
         np.frombuffer(rows, np.float32).reshape(-1, SUMS).astype(float) for rows in (sent.brought, sent.taken)
     )
     counted, given = (np.frombuffer(numbers, np.float32).astype(float) for numbers in (sent.counted, sent.given))
     if not all(np.isfinite(numbers).all() for numbers in (sent.weight, brought, taken, counted, given)):
         return None
-    return Account(sent.weight, brought, taken, np.maximum(counted, 0.0), given)
+    return Account(sent.weight, brought, taken, np.maximum(counted, 0.0), given, received)
 
 
 def sums_of(parts: Iterable[tuple[int, torch.Tensor]], seed: bytes, reducer: int) -> np.ndarray:
@@ -152,7 +163,8 @@ def liars(
     def is_liar(member: int) -> bool:
         account, least = said[member], rounding.least[member]
         left_out = [other for other in said if shares[member] and _leaves_out(account, other)]
-        for others in (contradicted[member], left_out):
+        got_others = [other for other in said if _has_other_bits(said[other], said[own], member)]
+        for others in (contradicted[member], left_out, got_others):
             if 2 * sum(believed[other] for other in others if other not in incomplete) > sum(believed):
                 return True
         if own in contradicted[member]:
@@ -186,6 +198,11 @@ def _contradicted(member: int, said: Mapping[int, Account], rounding: Rounding) 
         return _is_far(brought, taken, rounding.brought, rounding.least[reducer])
 
     return [other for other in said if other != member and (differ(member, other) or differ(other, member))]
+
+
+def _has_other_bits(one: Account, other: Account, reducer: int) -> bool:
+    """Whether both say that the reducer gave them averages, and not the same."""
+    return bool(one.received and other.received) and one.received[reducer] != other.received[reducer]
 
 
 def _leaves_out(account: Account, sender: int) -> bool:

@@ -1,15 +1,16 @@
 """Checks of what members of a round send each other: every part is looked at before it is added to anything."""
 
 import asyncio
+import hashlib
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import reduce
 from itertools import islice
 from typing import Any, Protocol
 
 import torch
 from hivemind.averaging.partition import AllreduceException, TensorPartContainer, TensorPartReducer
-from hivemind.compression import CompressionBase, CompressionInfo, deserialize_torch_tensor
+from hivemind.compression import CompressionBase, CompressionInfo, NoCompression, deserialize_torch_tensor
 from hivemind.p2p import PeerID
 from hivemind.proto import runtime_pb2
 
@@ -23,6 +24,9 @@ _LARGEST_AVERAGE = 4 * LARGEST
 """Some send differences between averages and parts."""
 _SMALLEST_WEIGHT = 1e-3
 """But for zero. Sums of smaller ones would be rounded to zero."""
+
+DIGEST_SIZE = 16
+"""Bytes: a reducer that looks for two averages with the same digest finds none while a round lasts."""
 
 _NOTHING = torch.empty(0)
 
@@ -197,6 +201,7 @@ class CheckedParts(TensorPartContainer):
     on_fault: Callable[[int, Offence], None]
     """Called with the index of the reducer."""
     record: Record | None = None
+    _digests: "Sequence[hashlib._Hash]" = ()
     _result: torch.Tensor | None = None
     """All tensors one after the other. hivemind keeps parts, and puts them together when the last one has come."""
 
@@ -209,13 +214,23 @@ class CheckedParts(TensorPartContainer):
             self.record.keep_average(peer_index, part_index, own + part if self.return_deltas else part)
         if self._result is None:
             self._begin_result()
-        self._places[peer_index][part_index].copy_(part)
+        place = self._places[peer_index][part_index].copy_(part)
+        # With a lossy codec no more bits are applied.
+        applied = place if isinstance(self.compression, NoCompression) else place.half()
+        self._digests[peer_index].update(applied.view(torch.uint8).numpy())
         super().register_processed_part(peer_index, part_index, _NOTHING)
+
+    @property
+    def digests(self) -> list[bytes]:
+        """Of what each reducer gave."""
+        return [made.digest()[:DIGEST_SIZE] for made in self._digests]
 
     def _begin_result(self) -> None:
         parts = [len(own) for peer in self._input_parts_by_peer for own, _info in peer]
         precision = reduce(torch.promote_types, (tensor.dtype for tensor in self.local_tensors))
         self._result = torch.empty(sum(parts), dtype=precision)
+        # Of all those in hashlib the fastest where processors know it.
+        self._digests = [hashlib.sha256() for _ in self.num_parts_by_peer]
         places = iter(self._result.split(parts))
         self._places = [list(islice(places, count)) for count in self.num_parts_by_peer]
 

@@ -23,6 +23,8 @@ class Member:
 
     sends: str = ""
     answers: str = ""
+    is_two_faced: bool = False
+    """It answers one member so, always the same one."""
     bandwidth: float | None = None
 
 
@@ -30,6 +32,7 @@ MEMBERS = {
     "not finite": Member(sends="not finite"),
     "weight 10^9, negated": Member(sends="heavy and negated"),
     "bandwidth 10^30, negated": Member(answers="negated", bandwidth=1e30),
+    "two faces": Member(answers="a quarter larger", is_two_faced=True),
 }
 
 
@@ -46,8 +49,12 @@ def _patch(member: Member, is_attacking: Callable[[], bool]) -> None:
                 yield changed
 
     async def answered(self: AtomicAllReduce, stream: AsyncIterator[Any], sender_index: int) -> AsyncIterator[Any]:
+        deceived = min(peer for peer in self.sender_peer_ids if peer != self.peer_id)
+        is_hit = not member.is_two_faced or self.sender_peer_ids[sender_index] == deceived
         async for average in answer(self, stream, sender_index):
-            for changed in ATTACKS[member.answers](average) if member.answers and is_attacking() else [average]:
+            for changed in (
+                ATTACKS[member.answers](average) if member.answers and is_hit and is_attacking() else [average]
+            ):
                 yield changed
 
     def claimed(self: Link) -> float:

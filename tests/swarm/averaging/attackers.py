@@ -72,6 +72,7 @@ ATTACKS: dict[str, Attack] = {
     "negated a thousand times": _with(lambda part: -1000 * part),
     "negated": _with(lambda part: -part),
     "zero": _with(torch.zeros_like),
+    "a quarter larger": _with(lambda part: 1.25 * part),
     "heavy and negated": _with(lambda part: -part, 1e9),
 }
 

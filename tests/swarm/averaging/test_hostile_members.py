@@ -177,8 +177,11 @@ def test_a_reducer_that_never_says_what_it_took_is_left_out(line: Callable[..., 
 
 
 @pytest.mark.usefixtures("all_audit")
-def test_a_reducer_that_gives_one_member_another_average_is_left_out_by_that_one(line: Callable[..., Line]) -> None:
-    made = line(running(TwoFacedReducer, "negated"), is_robust=True)
+@pytest.mark.parametrize("attack", ["negated", "a quarter larger"])
+def test_a_reducer_that_gives_one_member_another_average_is_left_out_by_that_one(
+    line: Callable[..., Line], attack: str
+) -> None:
+    made = line(running(TwoFacedReducer, attack), is_robust=True)
     assert made.round() == [4, 4, 4]
     wait_for(made.offences, 10.0)
     assert made.offences() == [(made.attacker, "average_wrong")]

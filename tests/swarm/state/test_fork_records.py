@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.swarm.state.fork_detection import parse_record
 
-HONEST = msgspec.msgpack.encode((b"peer", ((5, 2, "ab" * 8),), True))
+HONEST = msgspec.msgpack.encode((b"peer", ((5, 2, "ab" * 16),), True))
 
 
 def test_an_honest_record_is_read_and_one_with_broken_text_is_left_out() -> None:

@@ -1,18 +1,22 @@
 """A peer on another fork than the run's, with real peers."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 import torch
+from hivemind.utils import get_dht_time
 
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.averaging.state_averager import CheckedStateAverager
 from core.swarm.build import make_optimizer
+from core.swarm.dht.organiser import RunRecordPublisher
+from core.swarm.dht.records import own_subkey, read_records
 from core.swarm.state.fork_detection import ForkDetector
-from core.swarm.state.update_chain import UpdateChain, extended
+from core.swarm.state.update_chain import ReportedChain, UpdateChain, extended
 from core.swarm.traffic.link import Link
 from tests.fakes.backbone import ScriptedBackbone
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
@@ -116,3 +120,25 @@ def test_a_donor_that_only_claims_to_be_on_the_fork_is_not_believed(
     volunteer.follow()
     assert not volunteer.run_state.has_forked, "it goes on, and looks again after the next update"
     assert digest(volunteer.state_averager) == before
+
+
+@pytest.mark.parametrize("is_backbone", [True, False])
+def test_who_only_says_that_it_is_the_backbone_takes_nobody_to_another_fork(
+    swarm: Swarm, short_folder: Path, is_backbone: bool
+) -> None:
+    backbone = swarm.join()
+    organiser = RunRecordPublisher(backbone, "run", short_folder / "0.key")
+    organiser.publish(EPOCH, time.time())
+    swarm.until(organiser.is_found)
+    writer = backbone if is_backbone else swarm.join()
+    said = msgspec.msgpack.encode(ReportedChain(backbone.peer_id.to_bytes(), chain(2), shares_state=True))
+    assert writer.store("run_updates", said, get_dht_time() + 60.0, subkey=own_subkey(writer.peer_id))
+    volunteer = swarm.join()
+    detector = ForkDetector(volunteer, "run", shares_state=False, backbones=[backbone.peer_id.to_bytes()])
+    detector.start()
+    detector.publish(chain(2))
+    # It looks for forks when it has said where it is.
+    swarm.until(lambda: own_subkey(volunteer.peer_id) in read_records(volunteer, "run_updates"))
+    detector.stop()
+    detector.join()
+    assert (detector.canonical_fork is not None) == is_backbone

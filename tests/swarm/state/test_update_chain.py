@@ -41,6 +41,28 @@ def test_a_digest_differs_forever_once_one_before_it_differed() -> None:
     assert extended(chain(1), 2, numbers)[-1].digest != extended(chain(1), 2, numbers)[-1].digest
 
 
+def test_who_was_given_another_average_is_on_another_fork_and_changes_over() -> None:
+    numbers, common = [os.urandom(8) for _ in range(4)], chain(3, 4)
+    most, one = (extended(common, 4, numbers, average) for average in (b"average", b"another"))
+    most, one = (extended(made, 5, numbers, b"") for made in (most, one))
+    everybody = reported(most, most, most, one)
+    fork = canonical_fork_of(one, others(everybody, 3))
+    assert fork is not None
+    assert fork.first == most[3]
+    assert canonical_fork_of(most, others(everybody, 0), [bytes([3])]) is None, "also if it is the backbone"
+
+
+def test_all_change_over_to_the_backbone_where_each_was_given_another_average() -> None:
+    numbers, common = [os.urandom(8) for _ in range(4)], chain(3, 4)
+    made = [extended(extended(common, 4, numbers, bytes([peer])), 5, numbers) for peer in range(4)]
+    everybody, backbone = reported(*made), bytes([3])
+    for number in range(3):
+        fork = canonical_fork_of(made[number], others(everybody, number), [backbone])
+        assert fork is not None
+        assert fork.first == made[3][3]
+    assert canonical_fork_of(made[3], others(everybody, 3), [backbone], is_backbone=True) is None
+
+
 def test_a_chain_has_only_the_latest_updates() -> None:
     assert [update.epoch for update in chain(LENGTH + 3)] == list(range(4, LENGTH + 4))
 
@@ -120,16 +142,16 @@ def test_chains_without_a_common_epoch_are_not_compared() -> None:
 
 
 def test_a_malformed_chain_counts_as_empty() -> None:
-    good = [[1, 2, "00" * 8]]
-    assert chain_of(good) == (ChainedUpdate(1, 2, "00" * 8),)
+    good = [[1, 2, "00" * 16]]
+    assert chain_of(good) == (ChainedUpdate(1, 2, "00" * 16),)
     for bad in (
         None,
         5,
         "x",
         [[1, 2]],
-        [[1, 2, "zz" * 8]],
-        [[0, 2, "00" * 8]],
-        [[1, 0, "00" * 8]],
+        [[1, 2, "zz" * 16]],
+        [[0, 2, "00" * 16]],
+        [[1, 0, "00" * 16]],
         good * 9,
         [[1, 2, b""]],
     ):

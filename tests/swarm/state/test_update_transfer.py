@@ -13,7 +13,7 @@ from core.swarm.state.update_chain import ChainedUpdate, UpdateChain
 from tests.swarm.averaging.peers.member import Member
 from tests.swarm.installed import installed
 
-FIRST, SECOND, OTHER = (ChainedUpdate(epoch, 2, digit * 16) for epoch, digit in ((1, "a"), (2, "b"), (1, "c")))
+FIRST, SECOND, OTHER = (ChainedUpdate(epoch, 2, digit * 32) for epoch, digit in ((1, "a"), (2, "b"), (1, "c")))
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def test_a_peer_that_missed_an_update_gets_its_average_if_it_continues_its_own(s
 
 def test_the_last_two_averages_are_kept_in_as_many_bits_as_they_were_averaged_in(short_folder: Path) -> None:
     with two(short_folder, compression=Float16Compression()) as (giver, taker):
-        chain = tuple(ChainedUpdate(epoch, 2, f"{epoch:016x}") for epoch in range(1, 5))
+        chain = tuple(ChainedUpdate(epoch, 2, f"{epoch:032x}") for epoch in range(1, 5))
         for epoch in (2, 3, 4):
             with giver.averager.get_tensors() as tensors:
                 tensors[0].fill_(1e5 * (epoch - 2) + epoch)

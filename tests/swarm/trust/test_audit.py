@@ -1,5 +1,6 @@
 """Which members are found to have lied about a round, and who is not believed."""
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.swarm.trust.audit import Account, Refusals, Rounding, account_in, liars, sums_of
 from core.swarm.trust.centered_clip import centered_clip
+from core.swarm.trust.parts import DIGEST_SIZE
 
 SIZE = 2048
 """Numbers of each reducer's share."""
@@ -71,6 +73,7 @@ class Swarm:
                 sums(self.taken[:, member], [member] * len(members)),
                 self.weights.copy(),
                 sums([self.given[member]], [member])[0],
+                [digest(average) for average in self.received[member]],
             )
             for member in members
         }
@@ -106,6 +109,10 @@ class Swarm:
         )
 
 
+def digest(average: torch.Tensor) -> bytes:
+    return hashlib.blake2b(average.numpy().tobytes(), digest_size=DIGEST_SIZE).digest()
+
+
 @given(st.integers(0, 1 << 20), st.integers(3, 16), st.floats(0.0, 50.0))
 def test_nobody_is_blamed_among_honest_members(seed: int, members: int, noise: float) -> None:
     assert Swarm(members, seed, noise).found_by(0) == []
@@ -129,6 +136,30 @@ def test_a_reducer_that_gives_all_a_wrong_average_is_found_by_all_others(
     swarm = Swarm(members, noise=noise)
     swarm.give(BAD, WRONG[change](swarm.given[BAD]))
     assert [swarm.found_by(own) for own in range(members) if own != BAD] == [[BAD]] * (members - 1)
+
+
+@pytest.mark.parametrize("members", [4, 7, 16])
+def test_a_reducer_that_gives_one_member_an_average_that_is_hardly_another_is_found_by_that_one(members: int) -> None:
+    swarm = Swarm(members)
+    swarm.received[0, BAD] *= 1.001
+    assert swarm.found_by(0) == [BAD]
+    assert [swarm.found_by(own) for own in range(1, members) if own != BAD] == [[]] * (members - 2)
+
+
+def test_a_reducer_that_gives_each_member_an_average_of_its_own_is_found_by_all_others() -> None:
+    swarm = Swarm(7)
+    swarm.received[:, BAD] *= 1 + 1e-4 * torch.arange(7)[:, None]
+    assert [swarm.found_by(own) for own in range(7) if own != BAD] == [[BAD]] * 6
+
+
+@pytest.mark.parametrize("said", [b"?" * DIGEST_SIZE, None])
+def test_members_with_less_than_half_of_the_samples_cannot_say_that_they_got_something_else(said: bytes | None) -> None:
+    swarm = Swarm(16)
+    swarm.weights[:] = 16.0
+    told = swarm.said()
+    for liar in range(7):
+        told[liar] = replace(told[liar], received=[said] * 16 if said else [])
+    assert [swarm.found_by(own, told) for own in range(7, 16)] == [[]] * 9
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 7])
