@@ -26,17 +26,17 @@ def evaluations(organiser: Organiser) -> dict[int, float]:
 def test_a_run_that_was_spoilt_goes_back_by_itself_and_its_volunteers_go_on(machine: Machine) -> None:
     organiser = Organiser(machine, "organiser")
     ann, ben = machine.profile("ann"), machine.profile("ben")
-    told = machine.folder / "spoilt"
+    spoilt_at = machine.folder / "spoilt"
     for each in (organiser.profile, ann, ben):
-        each.add_environment(PYTHONPATH=str(Path(__file__).parent / "spoiling"), SPOILT_EPOCH=str(told))
+        each.add_environment(PYTHONPATH=str(Path(__file__).parent / "spoiling"), SPOILT_EPOCH=str(spoilt_at))
     for each in (ann, ben):
         each.shares_the_processor()
     backbone = organiser.start()
     programs = [each.start("contribute", organiser.url) for each in (ann, ben)]
     wait_for(lambda: len(evaluations(organiser)) >= 2, 120.0, "the backbone is in the run")
     spoilt = max(evaluations(organiser)) + AHEAD
-    told.with_suffix(".new").write_text(str(spoilt))
-    told.with_suffix(".new").rename(told)
+    spoilt_at.with_suffix(".new").write_text(str(spoilt))
+    spoilt_at.with_suffix(".new").rename(spoilt_at)
     jump = wait_for(lambda: organiser.read("health.json")["jump"], 200.0, "the organiser is told")
     assert jump["loss"] > 1.2 * jump["before"]
     assert spoilt - 3 <= jump["to_epoch"] < spoilt <= jump["epoch"]
