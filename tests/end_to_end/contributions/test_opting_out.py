@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.engine.projects.ranking import SOON
+from tests.end_to_end.contributions.test_contributions import identity, read
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.end_to_end.test_contributions import identity, read
 from tests.end_to_end.test_two_volunteers import host
 from tests.fakes.http_server import FakeServer, answer, closed_port, serving
 from tests.swarm.dht.test_contributions import Peer, Statements
