@@ -33,7 +33,8 @@ def manifest_with(port: int, leaderboard: str, file: Path) -> Path:
     base = f"http://127.0.0.1:{port}/"
     for shard in (manifest["tokenizer"], manifest["data"]["held_out"], *manifest["data"]["shards"]):
         shard["url"] = base + shard["url"]
-    file.write_text(json.dumps({**manifest, "curve": base + "curve.json", "leaderboard": leaderboard}))
+    absolute = {name: base + manifest[name] for name in ("curve", "demonstration")}
+    file.write_text(json.dumps({**manifest, **absolute, "leaderboard": leaderboard}))
     return file
 
 
