@@ -25,7 +25,7 @@ _MARKS = {"ok": (N_("ok"), "32"), "warn": (N_("warning"), "33"), "problem": (N_(
 _BETWEEN = 2
 _NAMES = (
     N_("profile"), N_("packages"), N_("disk"), N_("engine"), N_("libraries"), N_("graphics"), N_("keyring"),
-    N_("display"), N_("reachable"), N_("sensors"), N_("metered"),
+    N_("display"), N_("reachable"), N_("sensors"),
 )  # fmt: skip
 """What is checked beside the sensors, whose names are in `app.text.wordings.reasons`; `--json` keeps these names."""
 
