@@ -26,7 +26,7 @@ from core.client.profile import Profile
 from tests.app.full_engine import fill
 from tests.app.snapshots import CONTRIBUTING
 from tests.end_to_end.machine import wait_for
-from tests.end_to_end.x_display import HEIGHT, XDisplay
+from tests.end_to_end.window.x_display import HEIGHT, XDisplay
 from tests.fakes.scripted_engine import ScriptedEngine
 
 _PAGES = 7

@@ -118,7 +118,7 @@ def _average(kind: str, dht: DHT, described: dict[str, Any], link: Link) -> None
         else:
             ended |= {"done": time.monotonic(), "group": len(gathered)}
             if kind != PLAIN and (group := group_of(gathered, epoch)) is not None:
-                link.way_in.add_round(group.slowest_beside(dht.peer_id))
+                link.downlink.add_round(group.slowest_beside(dht.peer_id))
         print(json.dumps(ended), flush=True)
         epoch += 1
     averager.shutdown()

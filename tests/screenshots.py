@@ -12,7 +12,7 @@ from typing import Any
 from app.widgets import theme
 from app.window.application import open_app
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.end_to_end.x_display import XDisplay
+from tests.end_to_end.window.x_display import XDisplay
 
 EPOCHS = 16
 PAGES = ("home", "projects", "schedule", "limits", "history", "log", "settings")

@@ -60,7 +60,7 @@ _VERBS = {
     "identity": "identity",
     "disk": "disk",
     "events": "events",
-    "host": "host",
+    "host": "host.host",
     "log": "log",
     "remote": "remote",
     "runtime": "installation.runtime",

@@ -10,12 +10,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QSystemTrayIcon
 
 EVERY_MS = 3000
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds that a panel may need to start or restart."""
 
 
 class TrayHost(QObject):
-    """`came`: a panel can show the icon now. `missed`: there has been no panel for `PATIENCE` seconds."""
+    """`came`: a panel can show the icon now. `missed`: there has been no panel for `TIMEOUT` seconds."""
 
     came = Signal()
     missed = Signal()
@@ -42,7 +42,7 @@ class TrayHost(QObject):
             self._seen_at, self._announced = now, False
             if not before:
                 self.came.emit()
-        elif not self._announced and now - self._seen_at >= PATIENCE:
+        elif not self._announced and now - self._seen_at >= TIMEOUT:
             self._announced = True
             self.missed.emit()
 

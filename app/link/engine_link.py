@@ -7,7 +7,6 @@ All callbacks and signals come in the window's thread.
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -16,6 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.link import engine_process
 from app.link.engine_socket import EngineSocket
+from app.link.open_requests import Done, OpenRequests, Refused
 from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api import protocol
@@ -26,8 +26,6 @@ from core.api.snapshot import Snapshot
 from core.client.engine_client import ensure_engine
 from core.client.profile import Profile
 
-Done = Callable[[Any], None]
-Refused = Callable[[str], None]
 Words = Callable[[], str]
 """Makes a sentence again after a change of language."""
 
@@ -48,13 +46,6 @@ class Link(Enum):
     GONE = "gone"
 
 
-@dataclass
-class _Request:
-    kind: Any
-    done: Done | None
-    refused: Refused | None
-
-
 class EngineLink(QObject):
     """One engine of one profile."""
 
@@ -70,8 +61,7 @@ class EngineLink(QObject):
         self.snapshot: Snapshot | None = None
         self._words: Words = str
         self.profile = profile
-        self._requests: dict[int, _Request] = {}
-        self._last_id = 0
+        self._requests = OpenRequests()
         self._may_start = False
         self._starting = False
         self._ending = False
@@ -117,7 +107,7 @@ class EngineLink(QObject):
         self._ending = True
         for timer in (self._quiet, self._silence, self._reconnect):
             timer.stop()
-        self._requests.clear()
+        self._requests.forget()
         self._socket.abort()
 
     def discard(self) -> None:
@@ -136,14 +126,13 @@ class EngineLink(QObject):
             if refused:
                 refused(tr("The engine is not running."))
             return
-        self._last_id += 1
-        self._requests[self._last_id] = _Request(kind, done, refused)
-        self._socket.write(protocol.encode(protocol.Request(self._last_id, command)))
+        number = self._requests.add(kind, done, refused)
+        self._socket.write(protocol.encode(protocol.Request(number, command)))
         self._socket.flush()
 
     def forget_requests(self) -> None:
         """Drop open requests: the widgets that sent them are gone."""
-        self._requests.clear()
+        self._requests.forget()
 
     def quit_engine(self, done: Callable[[], None]) -> None:
         """End the session and the engine. `done` is called at the end, or when the engine no longer answers."""
@@ -185,10 +174,7 @@ class EngineLink(QObject):
     def _drop_requests(self, words: Words) -> None:
         self._quiet.stop()
         self._silence.stop()
-        requests, self._requests = self._requests, {}
-        for request in requests.values():
-            if request.refused:
-                request.refused(words())
+        self._requests.refuse_all(words())
 
     def _start_engine(self) -> None:
         self._may_start, self._starting = False, True
@@ -236,23 +222,9 @@ class EngineLink(QObject):
             case protocol.Event():
                 self.event_came.emit(message)
             case protocol.Reply(id=number, result=result):
-                self._answer(number, result)
+                self._requests.answer(number, result)
             case protocol.Refusal(id=number, error=error):
-                request = self._requests.pop(number, None)
-                if request and request.refused:
-                    request.refused(sentence(error))
-
-    def _answer(self, number: int, result: Any) -> None:
-        request = self._requests.pop(number, None)
-        if request is None or request.done is None:
-            return
-        try:
-            value = result if request.kind is None else msgspec.convert(result, request.kind)
-        except msgspec.ValidationError as error:
-            if request.refused:
-                request.refused(tr("The engine gave an answer of another version: {error}.", error=error))
-            return
-        request.done(value)
+                self._requests.refuse(number, sentence(error))
 
     def _note_answer(self) -> None:
         self._silence.stop()

@@ -5,7 +5,7 @@ import platform
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QProcess, QProcessEnvironment
+from PySide6.QtCore import QProcess
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -51,10 +51,7 @@ class DoctorCard(Card):
     def begin(self) -> None:
         self.check.setEnabled(False)
         self.problem.set_text("")
-        environment = QProcessEnvironment()
-        for name, value in core_environment().items():
-            environment.insert(name, value)
-        self._process.setProcessEnvironment(environment)
+        self._process.setEnvironment([f"{name}={value}" for name, value in core_environment().items()])
         program, *arguments = core_command("app", "doctor", "--json")
         self._process.start(program, arguments)
 

@@ -1,6 +1,6 @@
 """ "Remove everything" on the settings page: asks, deletes, lists what was deleted, and ends the program."""
 
-from PySide6.QtCore import QCoreApplication, QProcess, QProcessEnvironment
+from PySide6.QtCore import QCoreApplication, QProcess
 from PySide6.QtWidgets import QMessageBox
 
 from app.link.engine_link import EngineLink
@@ -43,10 +43,7 @@ class RemovalCard(Card):
         self.remove.setEnabled(False)
         # Otherwise the window would start the engine again.
         self._link.close()
-        environment = QProcessEnvironment()
-        for name, value in core_environment().items():
-            environment.insert(name, value)
-        self._process.setProcessEnvironment(environment)
+        self._process.setEnvironment([f"{name}={value}" for name, value in core_environment().items()])
         program, *arguments = core_command("app", "remove-everything", "--yes", "--keep-window")
         self._process.start(program, arguments)
 

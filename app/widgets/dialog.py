@@ -1,9 +1,10 @@
-"""A small dialog in the style of the program. It never blocks: call `open()` and connect to `finished`."""
+"""Small dialogs in the style of the program. They never block: call `open()` and connect to `finished`."""
 
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
-from app.widgets import icons
-from app.widgets.basic import Button
+from app.text.i18n import tr
+from app.widgets import icons, layouts, theme
+from app.widgets.basic import Button, Notice
 
 
 class MessageDialog(QMessageBox):
@@ -23,3 +24,23 @@ class MessageDialog(QMessageBox):
         button.setParent(self)
         self.addButton(button, meaning)
         return button
+
+
+class FormDialog(QDialog):
+    """Parts to fill in, what is wrong with them, and two buttons. It deletes itself when closed."""
+
+    def __init__(self, parent: QWidget, title: str, *parts: layouts.Part, width: int) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.finished.connect(self.deleteLater)
+        self.problem = Notice("problem-frame")
+        self.accept_button = Button(title, "primary", self.submit)
+        self.accept_button.setDefault(True)
+        cancel = Button(tr("Cancel"), "secondary", self.reject)
+        buttons = layouts.row(None, cancel, self.accept_button, spacing=theme.UNIT * 2)
+        column = layouts.column(*parts, self.problem, buttons, spacing=theme.UNIT * 3, of=self)
+        column.setContentsMargins(*[theme.UNIT * 6] * 4)
+        self.setMinimumWidth(width)
+
+    def submit(self) -> None:
+        """Called by the first button: accepts what was filled in, or shows what is wrong."""

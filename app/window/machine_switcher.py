@@ -6,12 +6,13 @@ from functools import partial
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QDialog, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.text.i18n import tr
 from app.text.messages import sentence
-from app.widgets import layouts, painting, theme
-from app.widgets.basic import Button, Field, Label, Notice
+from app.widgets import painting, theme
+from app.widgets.basic import Button, Field, Label
+from app.widgets.dialog import FormDialog
 from core.api.errors import IdlehiveError, UsageError
 from core.api.machines import Machine
 from core.client.machines import Machines
@@ -99,35 +100,23 @@ class MachineSwitcher(Button):
             return []
 
 
-class MachineDialog(QDialog):
+class MachineDialog(FormDialog):
     """Name and address of a machine; what is wrong with them is said here. It never blocks: call `open()`."""
 
     def __init__(
         self, parent: QWidget, title: str, then: Callable[[str, str], None], machine: Machine | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        self.finished.connect(self.deleteLater)
-        self._then = then
-        self.name = Field(tr("Name"), tr("Name, such as lab"))
-        self.address = Field(tr("Address"), "ssh://user@host")
-        if machine is not None:
-            self.name.setText(machine.name)
-            self.address.setText(machine.address)
-            self.address.setEnabled(False)
-        self.problem = Notice("problem-frame")
         text = tr(
             "Idlehive must be installed there, and “ssh HOST” must work without a question. No port is opened on"
             " either machine."
         )
-        self.accept_button = Button(title, "primary", self.submit)
-        self.accept_button.setDefault(True)
-        cancel = Button(tr("Cancel"), "secondary", self.reject)
-        buttons = layouts.row(None, cancel, self.accept_button, spacing=theme.UNIT * 2)
-        parts = Label(text, wrap=True), self.name, self.address, self.problem, buttons
-        column = layouts.column(*parts, spacing=theme.UNIT * 3, of=self)
-        column.setContentsMargins(*[theme.UNIT * 6] * 4)
-        self.setMinimumWidth(460)
+        name, address = Field(tr("Name"), tr("Name, such as lab")), Field(tr("Address"), "ssh://user@host")
+        super().__init__(parent, title, Label(text, wrap=True), name, address, width=460)
+        self.name, self.address, self._then = name, address, then
+        if machine is not None:
+            self.name.setText(machine.name)
+            self.address.setText(machine.address)
+            self.address.setEnabled(False)
 
     def submit(self) -> None:
         try:

@@ -42,7 +42,7 @@ class Step(Enum):
     CONVERT = "convert"
     """The distribution is one of version 1."""
     UNPACK = "unpack"
-    """The build of this version, in the place of an older one."""
+    """The build of this version, in place of an older one."""
     READY = "ready"
 
 

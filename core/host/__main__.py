@@ -34,7 +34,7 @@ _GRACE = 300.0
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
-    """`app.cli.host` explains them, and refuses what is wrong."""
+    """`app.cli.host.host` explains them, and refuses what is wrong."""
     parser = argparse.ArgumentParser(prog="core.host", add_help=False, allow_abbrev=False)
     parser.add_argument("project", type=Path)
     parser.add_argument("--listen")

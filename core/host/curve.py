@@ -95,7 +95,7 @@ class Curve(StateDatabase):
         return self._change("INSERT OR REPLACE INTO evaluation VALUES (?, ?, ?)", epoch, float(loss), float(at))
 
     def show(self, demonstration: Demonstration) -> None:
-        """What the model can do by now, in the place of what it could do before."""
+        """What the model can do by now, in place of what it could do before."""
         self._change("INSERT OR REPLACE INTO demonstration VALUES (1, ?)", msgspec.json.encode(demonstration))
 
     @property

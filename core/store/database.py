@@ -8,7 +8,7 @@ from pathlib import Path
 from core.api.errors import WorldError
 from core.store.migrations import MIGRATIONS
 
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 """Seconds to wait for another program that uses the file, for example a backup."""
 
 
@@ -27,11 +27,11 @@ class Database:
         self.path = path
         if to_read:
             with self.errors_as_data():
-                self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)
+                self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_TIMEOUT)
                 self._connection.row_factory = sqlite3.Row
             return
         with self.errors_as_data():
-            self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+            self._connection = sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)
         try:
             with self.errors_as_data():
                 self._prepare()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 FOLDER_PREFIX = "session-"
 TAG = "IDLEHIVE_SESSION"
 """Environment variable with the session folder: every process of the session inherits it, which identifies it."""
-_KILL_PATIENCE = 2.0
+_KILL_TIMEOUT = 2.0
 
 
 def processes_of(folder: Path) -> list["psutil.Process"]:
@@ -28,7 +28,7 @@ def kill_all(folder: Path) -> int:
     import psutil
 
     killed = set()
-    deadline = time.monotonic() + _KILL_PATIENCE
+    deadline = time.monotonic() + _KILL_TIMEOUT
     # The oldest last, which is the subreaper: while it lives it adopts and kills the orphans.
     while (rest := processes_of(folder)) and time.monotonic() < deadline:
         for process in sorted(rest, key=lambda process: process.create_time(), reverse=True):

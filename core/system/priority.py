@@ -21,7 +21,7 @@ _IOPRIO_CLASS_IDLE = 3 << 13
 _SUBREAPER = b"core.system.subreaper"
 _OOM_SCORE = "800"
 """Of 1000: when memory runs out, the kernel kills this session, not the volunteer's programs."""
-_GROUP_PATIENCE = 1.0
+_GROUP_TIMEOUT = 1.0
 """Seconds; the kernel lets ordinary people change ten groups a second."""
 _PRIO_DARWIN_PROCESS = 4
 _PRIO_DARWIN_BG = 0x1000
@@ -91,7 +91,7 @@ def raise_all(processes: Iterable[int]) -> None:
 
 def raise_group(process: int) -> None:
     """The group of a session's process, or of the session's subreaper, is like those of other programs again."""
-    deadline = time.monotonic() + _GROUP_PATIENCE
+    deadline = time.monotonic() + _GROUP_TIMEOUT
     while True:
         try:
             Path(f"/proc/{process}/autogroup").write_bytes(b"0")

@@ -90,7 +90,7 @@ def _join(process: Process, prepared: Prepared, opened: ExitStack) -> Session:
     peer = _join_swarm(process, opened)
 
     def on_update(update: Update) -> None:
-        process.link.way_in.add_round(update.slowest_partner)
+        process.link.downlink.add_round(update.slowest_partner)
         session.on_update(update)
 
     optimizer = _optimizer(process, prepared, peer, on_update)

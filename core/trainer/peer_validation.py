@@ -2,7 +2,7 @@
 
 The backbone judges only what it was sent itself. So each trainer that reduces a share watches a member of the group now
 and then, and computes that one's gradients again, piece by piece between its own microbatches. Who fails twice in a row
-is left out by this peer, which asks the organiser's validator to look, too.
+is left out by this peer, which asks the organiser's validator to check that one, too.
 
 While the organiser is silent, others say whom they have found. Their word proves nothing, so this peer validates that
 one itself, sooner than it is due; but no more than it may compute in an hour, however many are accused.
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 SHARE = 0.02
 """Of this peer's time."""
 _FIRST_AFTER = 300.0
-"""Seconds until the first validation, in the mean."""
+"""Seconds until the first validation, on average."""
 _LEFT_OUT_FOR = 3600.0
 _PACE = 0.1
 """Of this peer's time, while it computes a case: a member with a faster computer brings more than this one computes."""
@@ -52,7 +52,7 @@ class _Case:
         self.found = Found(None, others=False)
         self.recomputation: Recomputation | None = None
         # The DHT may take seconds.
-        self._search = threading.Thread(target=self._look, args=(work,), name="record of work", daemon=True)
+        self._search = threading.Thread(target=self._search_record, args=(work,), name="record of work", daemon=True)
         self._search.start()
 
     @property
@@ -60,7 +60,7 @@ class _Case:
         """Whether the record was found, or is not looked for any more."""
         return not self._search.is_alive()
 
-    def _look(self, work: WorkRecords) -> None:
+    def _search_record(self, work: WorkRecords) -> None:
         self.found = work.wait_for(PeerID.from_base58(self.evidence.peer), self.evidence.slot, self._fits)
 
     def _fits(self, epoch: int, pieces: Sequence[Piece]) -> bool:
@@ -125,7 +125,7 @@ class PeerValidation:
         """
         began = self._clock()
         if began < max(self._rests_until, self._begins_at) or self._optimizer.client_mode:
-            # Who cannot be called reduces nothing.
+            # A peer that cannot be called reduces nothing.
             return
         case = self._case
         try:
@@ -163,7 +163,7 @@ class PeerValidation:
         return self._case is None and self._watched > _MOST_WATCHED
 
     def _watch(self) -> None:
-        """Keep parameters until a round was watched whose samples can be of no older ones."""
+        """Keep the parameters of the latest epochs, and watch a member of a round whose samples they all cover."""
         averager, epoch = self._optimizer.grad_averager, self._optimizer.local_epoch
         if not self._optimizer.is_one_group:
             # The parameters of other groups are others.

@@ -70,7 +70,7 @@ def prepare(process: Process, cache: Cache) -> Prepared:
     connect = partial(Client, start.access_token, start.origin, reach_of(start.origin, manifest.initial_peers))
     client = connect(read=read)
     ahead = Fetcher(cache, connect(read=_held_back(read, control)), control.leaving)
-    rotation = Rotation(manifest.data, cache, ahead.fetch, Random(), yielding=partial(give_way, control))
+    rotation = Rotation(manifest.data, cache, ahead.fetch, Random(), yielding=partial(wait_until_resumed, control))
     paths = Fetcher(cache, client, control.leaving).fetch(
         manifest.needed_files(rotation.shards(rotation.number)),
         lambda done, total: status.enter("preparing", transfer=Transfer(done, total)),
@@ -93,13 +93,13 @@ def _held_back(read: Read, control: Control) -> Read:
     """Reads nothing while the session is on hold."""
 
     def when_free(response: requests.Response, size: int) -> bytes:
-        give_way(control)
+        wait_until_resumed(control)
         return read(response, size)
 
     return when_free
 
 
-def give_way(control: Control) -> None:
+def wait_until_resumed(control: Control) -> None:
     """Wait as long as the session is on hold.
 
     Raises:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _ENTRY_PADDING = 9
 """Frame and padding of a short entry, by the style sheet."""
 SMALLEST = QSize(800, 560)
+MOST_PAGES = 8
 MIRRORED = "right to left"
 
 
@@ -105,12 +106,13 @@ def _text_of(widget: QWidget) -> str:
     return widget.accessibleName()
 
 
-def has_room_for_a_page(sidebar: "Sidebar") -> bool:
-    """One more than there are."""
+def has_room_for_all_pages(sidebar: "Sidebar") -> bool:
+    """For `MOST_PAGES`, whether there are as many or not."""
     from app.widgets import theme
 
-    a_page = sidebar._group.button(0).height() + theme.UNIT
-    return sidebar.heightForWidth(sidebar.width()) + a_page <= SMALLEST.height()
+    pages = sidebar._group.buttons()
+    missing = (MOST_PAGES - len(pages)) * (pages[0].height() + theme.UNIT)
+    return sidebar.heightForWidth(sidebar.width()) + missing <= SMALLEST.height()
 
 
 def main(font: str, moment: str) -> int:
@@ -156,8 +158,8 @@ def main(font: str, moment: str) -> int:
                 for word, page in every_page(window):
                     found += [f"{code} {word}: {text!r}" for text in cut_off(page)]
                 found += [f"{code} sidebar: {text!r}" for text in cut_off(window._sidebar)]
-                if not has_room_for_a_page(window._sidebar):
-                    found.append(f"{code} sidebar: one more page would be too much")
+                if not has_room_for_all_pages(window._sidebar):
+                    found.append(f"{code} sidebar: no room for {MOST_PAGES} pages")
                 with welcome(window) as page:
                     found += [f"{code} welcome: {text!r}" for text in cut_off(page)]
             link.close()

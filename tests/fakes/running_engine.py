@@ -44,7 +44,7 @@ class RunningEngine:
         """None: the real one, of both."""
         self.wsl: dict[str, str] = {}
         """Variables for the stand-in of wsl.exe; empty: sessions run beside the engine."""
-        self.wsl_program = FAKES / "wsl.py"
+        self.wsl_program = FAKES / "wsl" / "wsl.py"
         self.blind = True
         """Nothing of what this computer is doing has a say: it may be a laptop on battery, and in use."""
         self.patience: dict[str, float] = {}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.host.restarted_backbone import LATER
-from tests.host.state_peers import EPOCH
+from tests.host.peers.restarted_backbone import LATER
+from tests.host.peers.state_peers import EPOCH
 
 
 def printed_by(module: str) -> Any:
@@ -33,7 +33,7 @@ def printed_by(module: str) -> Any:
 
 @pytest.fixture(scope="module")
 def outcome() -> Any:
-    return printed_by("tests.host.state_peers")
+    return printed_by("tests.host.peers.state_peers")
 
 
 def test_a_newcomer_gets_the_run_from_a_backbone_that_resumed_from_its_checkpoint(outcome: Any) -> None:
@@ -52,7 +52,7 @@ def test_a_state_with_wrong_numbers_or_shapes_is_refused_and_changes_nothing(out
 
 
 def test_a_backbone_that_comes_back_takes_neither_fresh_parameters_nor_those_of_another_chain() -> None:
-    assert printed_by("tests.host.restarted_backbone") == {
+    assert printed_by("tests.host.peers.restarted_backbone") == {
         "fresh, with most votes": EPOCH,
         "of another chain": EPOCH,
         "the run's": LATER,
@@ -60,7 +60,7 @@ def test_a_backbone_that_comes_back_takes_neither_fresh_parameters_nor_those_of_
 
 
 def test_a_run_that_gets_worse_at_once_goes_back_to_the_last_checkpoint_and_the_others_follow() -> None:
-    assert printed_by("tests.host.spoilt_run") == {
+    assert printed_by("tests.host.peers.spoilt_run") == {
         "kept": [[EPOCH], [EPOCH]],
         "jump": [LATER, EPOCH],
         "epochs": [LATER + 3, LATER + 3],

@@ -19,7 +19,7 @@ from core.host.companion import Companion
 from core.system.backoff import FIRST_WAIT, FORGIVEN_AFTER
 from core.system.forking.requests import ForkServer
 from tests.fakes import scripted_trainer
-from tests.fakes.fork_server import Server
+from tests.fakes.forking.fork_server import Server
 from tests.fakes.scripted_host import manifest
 from tests.waiting import wait_for
 

@@ -27,7 +27,7 @@ def opened() -> Iterator[ExitStack]:
 
 
 def _start(folder: Path, opened: ExitStack, name: str, *options: str) -> Process:
-    peer = Process(folder, name, "tests.host.validated_peer", [str(folder), name, *(options or ("",))])
+    peer = Process(folder, name, "tests.host.peers.validated_peer", [str(folder), name, *(options or ("",))])
     opened.callback(peer.leave)
     return peer
 

@@ -28,7 +28,7 @@ from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
-STAND_IN = ROOT / "tests" / "fakes" / "wsl_distribution.py"
+STAND_IN = ROOT / "tests" / "fakes" / "wsl" / "wsl_distribution.py"
 BUILT = 1_750_000_000
 pytestmark = [
     pytest.mark.slow,

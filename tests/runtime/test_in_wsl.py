@@ -18,7 +18,7 @@ from core.client.installation import core_command, core_environment, version
 from core.runtime import failures, in_wsl
 from core.runtime.store import StoreInWsl
 
-_STAND_IN = Path(__file__).parents[1] / "fakes" / "wsl_setup.py"
+_STAND_IN = Path(__file__).parents[1] / "fakes" / "wsl" / "wsl_setup.py"
 _REPORTS = ('{"step": "downloading", "done": 5, "total": 10, "build": "cuda"}', '{"ready": true, "build": "cuda"}')
 
 

@@ -32,7 +32,7 @@ _NEEDED = ("msgspec", "keyring")
 _TO_TRAIN = ("torch", "hivemind", "transformers", "tokenizers", "safetensors")
 """In a package, the compute runtime has them."""
 _LITTLE_SPACE = 5 * 10**9
-PATIENCE = 10.0
+TIMEOUT = 10.0
 _IN_A_FILE = N_("Invites would be kept in a file that only you can read.")
 _TRAY = """
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
@@ -99,7 +99,7 @@ def engine(profile: Profile) -> tuple[Snapshot | None, Finding]:
     """What it shows, if it runs and answers; and the finding."""
     try:
         with running(profile) as client:
-            snapshot = client.request(GetSnapshot(), Snapshot, timeout=PATIENCE) if client else None
+            snapshot = client.request(GetSnapshot(), Snapshot, timeout=TIMEOUT) if client else None
     except IdlehiveError as error:
         advice = tr("`idlehive log` may say why; ending the process helps.")
         return None, Finding("engine", "problem", sentence(error.message), advice)
@@ -147,7 +147,7 @@ def secrets() -> Finding:
     answers: list[Finding] = []
     thread = threading.Thread(target=lambda: answers.append(_keyring()), daemon=True)
     thread.start()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     silent = Finding("keyring", "warn", tr("The keyring does not answer."), translate(_IN_A_FILE))
     return answers[0] if answers else silent
 
@@ -158,7 +158,7 @@ def screen() -> Finding:
         return Finding("display", "warn", tr("No display here."), tr("`idlehive contribute` works without one."))
     try:
         asked = subprocess.run(
-            [sys.executable, "-P", "-c", _TRAY], capture_output=True, text=True, timeout=PATIENCE, check=False
+            [sys.executable, "-P", "-c", _TRAY], capture_output=True, text=True, timeout=TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired:
         advice = tr("`idlehive contribute` works without it.")

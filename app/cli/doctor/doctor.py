@@ -26,10 +26,8 @@ _BETWEEN = 2
 _NAMES = (
     N_("profile"), N_("packages"), N_("disk"), N_("engine"), N_("libraries"), N_("graphics"), N_("keyring"),
     N_("display"), N_("reachable"), N_("sensors"),
-    N_("presence"), N_("full screen"), N_("network"), N_("metered"), N_("power"), N_("processor"), N_("programs"),
-    N_("gpu"), N_("sleep"),
 )  # fmt: skip
-"""What is checked; `--json` keeps these names."""
+"""What is checked beside the sensors, whose names are in `app.text.wordings.reasons`; `--json` keeps these names."""
 
 
 def add(verbs: Verbs) -> None:

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from app.cli.console.connection import running
-from app.cli.doctor.checks import PATIENCE, Finding, Level
+from app.cli.doctor.checks import TIMEOUT, Finding, Level
 from app.text import status
 from app.text.formats.sentences import closed
 from app.text.i18n import tr
@@ -22,7 +22,7 @@ def reachable(profile: Profile) -> Finding:
     """What the present session found out."""
     try:
         with running(profile) as engine:
-            snapshot = engine.request(GetSnapshot(), Snapshot, timeout=PATIENCE) if engine else Snapshot("idle")
+            snapshot = engine.request(GetSnapshot(), Snapshot, timeout=TIMEOUT) if engine else Snapshot("idle")
     except IdlehiveError:  # the engine's own check reports it
         snapshot = Snapshot("idle")
     if not (known := status.reachability(snapshot)):
@@ -77,6 +77,6 @@ def firewall() -> str | None:
 
 def _answers(command: list[str]) -> bool:
     try:
-        return subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).returncode == 0
+        return subprocess.run(command, capture_output=True, timeout=TIMEOUT, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False

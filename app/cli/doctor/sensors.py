@@ -5,7 +5,7 @@ import subprocess
 import msgspec
 
 from app.cli.console.connection import running
-from app.cli.doctor.checks import PATIENCE, Finding
+from app.cli.doctor.checks import TIMEOUT, Finding
 from app.text.i18n import N_, tr, translate
 from app.text.messages import sentence
 from app.text.sensors import in_use, source
@@ -26,7 +26,7 @@ def sensors(profile: Profile) -> list[Finding]:
     """The engine's own if one runs, since it may see another desktop than this terminal does."""
     try:
         with running(profile) as engine:
-            found = engine.request(GetSensors(), list[SensorInfo], timeout=PATIENCE) if engine else _read_apart()
+            found = engine.request(GetSensors(), list[SensorInfo], timeout=TIMEOUT) if engine else _read_apart()
     except (IdlehiveError, OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
         silent = tr("They cannot be asked: {why}", why=_why(error))
         return [Finding("sensors", "problem", silent, tr("`idlehive log` may say why."))]
@@ -40,7 +40,7 @@ def _why(error: Exception) -> str:
 def _read_apart() -> list[SensorInfo]:
     """Read in a separate process, so that a desktop service that hangs cannot block doctor."""
     read = subprocess.run(
-        core_command("core.conditions"), capture_output=True, timeout=PATIENCE, check=True, env=core_environment()
+        core_command("core.conditions"), capture_output=True, timeout=TIMEOUT, check=True, env=core_environment()
     )
     return msgspec.json.decode(read.stdout, type=list[SensorInfo])
 

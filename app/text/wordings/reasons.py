@@ -124,6 +124,12 @@ REASONS: dict[str, Words] = {
 }
 """By kind."""
 
+SENSORS = (
+    N_("presence"), N_("full screen"), N_("network"), N_("power"), N_("processor"), N_("programs"), N_("gpu"),
+    N_("sleep"),
+)  # fmt: skip
+"""The names that `doctor` shows; its JSON keeps the English ones."""
+
 WORDINGS = {
     "source_in_use": N_("in use"),
     "source_not_needed": N_("not needed"),

@@ -24,7 +24,7 @@ _TIMES = re.compile(r"([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})")
 
 
 def parse(text: str, in_english: Callable[[str], str] = str) -> str:
-    """The cells of a text in any of the three forms. `in_english` puts these words in the place of a language's own.
+    """The cells of a text in any of the three forms. `in_english` puts these words in place of a language's own.
 
     Raises:
         UsageError: it has none of these forms; names the wrong part.

@@ -123,7 +123,7 @@ class Overview(msgspec.Struct, frozen=True):
     bars: tuple[Bar, ...]
     year: int
     years: tuple[int, ...]
-    """Days with a contribution."""
+    """Those with a contribution."""
     calendar: tuple[float, ...]
     """Seconds of each day of `year`."""
     milestones: tuple[Milestone, ...]

@@ -40,7 +40,7 @@ KILL_AFTER = 7.0
 """Seconds from Leave until the process group is killed, and between two attempts."""
 KILL_SOONER: dict[str, float] = {Kind.GOING_TO_SLEEP: 3.5, Kind.WOKEN: 2.0}
 """Replaces KILL_AFTER around sleep: logind delays it for five seconds, and after it the peers have gone on."""
-PATIENCE = {"starting": 180.0, "joining": 180.0, "syncing": 600.0, "contributing": 300.0}
+TIMEOUTS = {"starting": 180.0, "joining": 180.0, "syncing": 600.0, "contributing": 300.0}
 """Seconds without progress in a stage after which the session counts as hanging."""
 _NO_PROGRESS: dict[type[State], Message] = {
     Starting: Message("no_progress_starting"),
@@ -96,7 +96,7 @@ def _idle(state: Idle, decision: Decision, now: float) -> Step:
     if not decision.go or decision.project is None:
         return replace(state, reasons=decision.reasons), ()
     failures = max(state.failures, decision.failures)
-    starting = Starting(decision.project, now + PATIENCE["starting"], failures)
+    starting = Starting(decision.project, now + TIMEOUTS["starting"], failures)
     return starting, (StartSession(decision.project),)
 
 
@@ -120,7 +120,7 @@ def _working(state: Working, decision: Decision, event: Input | None, now: float
         # Before contributing, nothing in memory is worth holding.
         return _leave(state, decision, now)
     state = _follow(state, event, now) if isinstance(event, Report) else state
-    if _is_past(state.deadline, now, max(PATIENCE.values())):
+    if _is_past(state.deadline, now, max(TIMEOUTS.values())):
         return _leave(state, decision, now, _failure(state, _NO_PROGRESS[type(state)], now))
     return state, ()
 
@@ -130,7 +130,7 @@ def _holding(state: Holding, decision: Decision, event: Input | None, now: float
     if ends is not None:
         return ends
     if not decision.reasons:
-        going_on = Contributing(state.project, now + PATIENCE["contributing"], state.failures, since=now)
+        going_on = Contributing(state.project, now + TIMEOUTS["contributing"], state.failures, since=now)
         return going_on, (Resume(),)
     obeyed = state.obeyed or (isinstance(event, Report) and event.stage == "holding")
     longest = LONGEST_HOLD if obeyed else HOLD_WITHIN
@@ -191,7 +191,7 @@ def _follow(state: Working, report: Report, now: float) -> Working:
         case "contributing":
             since = state.since if isinstance(state, Contributing) else now
             failures = 0 if now - since >= FORGIVEN_AFTER else state.failures
-            return Contributing(state.project, now + PATIENCE["contributing"], failures, since=since)
+            return Contributing(state.project, now + TIMEOUTS["contributing"], failures, since=since)
     return state
 
 
@@ -199,7 +199,7 @@ def _deadline(state: Working, report: Report, now: float, stage: str) -> float:
     """The deadline is set when a stage begins and extended when its transfer progresses."""
     begins = type(state).__name__.lower() != stage
     moves = report.transfer is not None and report.transfer != state.transfer
-    return now + PATIENCE[stage] if begins or moves else state.deadline
+    return now + TIMEOUTS[stage] if begins or moves else state.deadline
 
 
 def _failure(state: Working | Holding | Leaving, error: Message, now: float, *, permanent: bool = False) -> Failure:

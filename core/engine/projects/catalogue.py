@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Meta
 
 import core
-from core.api.decoding import decode
 from core.api.errors import UsageError, WorldError
 from core.api.project import manifest_reading
 from core.api.project.demonstration import Demonstration
@@ -23,7 +22,6 @@ from core.engine.machine.threads import in_thread
 from core.engine.projects import credentials, demonstrations, fetch, requirements
 from core.store.projects import Project
 from core.store.store import Store
-from core.system.reach import Reach
 
 PRACTICE = Path(core.__file__).parents[1] / "resources" / "practice" / "project.toml"
 BUILTIN = "builtin"
@@ -165,7 +163,10 @@ class Catalogue:
         if manifest is None:
             return []
         own = self._store.history.curve(id, manifest.run_id)
-        return merged(own, await _backbone_curve(manifest.curve, fetch.reach(project)) if manifest.curve else ())
+        if manifest.curve is None:
+            return merged(own, ())
+        found = await fetch.document(manifest.curve, fetch.CURVE_CAP, fetch.reach(project), _CURVE)
+        return merged(own, found.points if found else ())
 
     async def demonstration(self, id: str) -> Demonstration | None:  # noqa: A002 - the field's name
         """What the project's model can do by now; None if its backbone does not say."""
@@ -273,16 +274,6 @@ class _Curve(msgspec.Struct, frozen=True):
 
 
 _CURVE = msgspec.json.Decoder(_Curve)
-
-
-async def _backbone_curve(url: str, reach: Reach) -> tuple[CurvePoint, ...]:
-    """Empty if it cannot be read: front ends then show this computer's part only."""
-    try:
-        text, _ = await in_thread(partial(fetch.from_url, url, fetch.CURVE_CAP, reach), fetch.SECONDS)
-        return decode(_CURVE, text).points
-    except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
-        _log.info("The learning curve at %s could not be read: %s", url, error)
-        return ()
 
 
 def merged(own: dict[int, CurvePoint], reported: tuple[CurvePoint, ...]) -> list[CurvePoint]:

@@ -1,14 +1,11 @@
 """Reads what a project's model can do by now from its backbone, which nobody has to trust."""
 
 import logging
-from functools import partial
 
 import msgspec
 
-from core.api.decoding import decode
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError
 from core.api.project.demonstration import LARGEST, Demonstration, Span
-from core.engine.machine.threads import in_thread
 from core.engine.projects import fetch, pictures
 from core.system.reach import Reach
 
@@ -22,12 +19,11 @@ _log = logging.getLogger(__name__)
 
 async def read(url: str, reach: Reach) -> Demonstration | None:
     """None if there is none, or it cannot be read or shown."""
+    found = await fetch.document(url, LARGEST, reach, _DECODER)
     try:
-        text, _ = await in_thread(partial(fetch.from_url, url, LARGEST, reach), fetch.SECONDS)
-        found = decode(_DECODER, text)
         return None if found is None else checked(found)
-    except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
-        _log.info("What the model at %s has learned could not be read: %s", url, error)
+    except UsageError as error:
+        _log.info("What the model at %s has learned cannot be shown: %s", url, error)
         return None
 
 

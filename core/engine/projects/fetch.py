@@ -1,23 +1,32 @@
-"""Reads small documents from the network or a file. Blocks: call it on a thread."""
+"""Reads small documents from the network or a file. What is not async blocks: call it on a thread."""
 
+import logging
 import re
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+import msgspec
+
+from core.api.decoding import decode
 from core.api.errors import UsageError, WorldError, detail_of
 from core.api.project.plain_json import printable
+from core.engine.machine.threads import in_thread
 from core.store.projects import Project
 from core.system.reach import Reach, host_in, reach_of
 
 if TYPE_CHECKING:
     from core.system import web
 
+Found = TypeVar("Found")
+
 MANIFEST_CAP = 1 << 20
 CURVE_CAP = 4 << 20
 SECONDS = 20.0
 """For the whole document, so that a slow server cannot block for ever."""
 _CONNECT, _READ = 5.0, 10.0
+_log = logging.getLogger(__name__)
 
 
 def is_url(source: str) -> bool:
@@ -81,6 +90,16 @@ def _document(url: str, cap: int, reach: Reach, deadline: "web.Deadline") -> tup
             raise WorldError("redirected_elsewhere", url=url, target=printable(target))
         url = target
     raise WorldError("redirect_loop", address=url)
+
+
+async def document(url: str, cap: int, reach: Reach, decoder: msgspec.json.Decoder[Found]) -> Found | None:
+    """What a backbone says of a run, which front ends can do without: None if it cannot be read."""
+    try:
+        text, _ = await in_thread(partial(from_url, url, cap, reach), SECONDS)
+        return decode(decoder, text)
+    except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
+        _log.info("%s could not be read: %s", url, error)
+        return None
 
 
 def from_file(name: str, cap: int) -> bytes:

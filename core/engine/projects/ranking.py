@@ -6,16 +6,12 @@ The request contains the volunteer's key, so nothing is fetched for a volunteer 
 import asyncio
 import logging
 from collections.abc import Callable
-from functools import partial
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from core.api.decoding import decode
-from core.api.errors import UsageError, WorldError
 from core.api.snapshot import Place
-from core.engine.machine.threads import in_thread
 from core.engine.projects import fetch
 from core.engine.projects.identity import Identity
 from core.store.projects import Project
@@ -83,16 +79,9 @@ class Ranking:
 
     async def _ask(self, asked_about: Project, url: str) -> None:
         project = asked_about.id
-        try:
-            fetched = partial(
-                fetch.from_url, f"{url}?volunteer={self._volunteer.info().id}", LARGEST, fetch.reach(asked_about)
-            )
-            text, _ = await in_thread(fetched, fetch.SECONDS)
-            board = decode(_LEADERBOARD, text)
-        except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
-            _log.info("The leaderboard at %s could not be read: %s", url, error)
-            return
-        if self._of != project:
+        of_volunteer = f"{url}?volunteer={self._volunteer.info().id}"
+        board = await fetch.document(of_volunteer, LARGEST, fetch.reach(asked_about), _LEADERBOARD)
+        if board is None or self._of != project:
             return
         before, you = self._places.pop(project, None), board.you
         if you is not None and you.place <= board.volunteers:

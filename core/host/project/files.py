@@ -35,7 +35,7 @@ class ServedFile:
 
 
 def publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
-    """Put the manifest's File entries in the place of the local paths of a table, and return the files.
+    """Put the manifest's File entries in place of the local paths of a table, and return the files.
 
     Raises:
         ManifestError: one is missing or cannot be served; names the field.
@@ -75,7 +75,7 @@ def publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
 
 
 def _include_codebook(task: object, folder: Path) -> None:
-    """Put a task's codebook in the place of its path: it is small, and part of the manifest."""
+    """Put a task's codebook in place of its path: it is small, and part of the manifest."""
     if isinstance(task, dict) and "codebook" in task:
         path, field = _local(task["codebook"], folder, "$.task.codebook"), "$.task.codebook"
         try:

@@ -16,11 +16,11 @@ from core.api.project.projects import Figure
 from core.learning.tasks import text
 from core.learning.tasks.demonstrations import filled
 from core.learning.tasks.masking import MaskedAccuracy, Masking
-from core.learning.tasks.task import Batch, Evaluation
+from core.learning.tasks.task import Batch, Evaluation, ModelLoss
 
 
 @dataclass(frozen=True)
-class MaskedLanguageModellingTask:
+class MaskedLanguageModellingTask(ModelLoss):
     """Sequences are `[CLS] tokens [SEP]` of exactly `sequence_length`; texts are packed one after the other."""
 
     architectures: ClassVar[Mapping[str, str]] = {
@@ -49,11 +49,6 @@ class MaskedLanguageModellingTask:
         rows = text.packed(self.tokenizer, samples, self.sequence_length - 2)
         for tokens in text.in_batches(([self.masking.start, *row, self.masking.end] for row in rows), size):
             yield self.masking.masked(tokens, generator)
-
-    def loss(self, model: torch.nn.Module, batch: Batch, epoch: int = 0) -> torch.Tensor:
-        del epoch  # always the same objective
-        loss: torch.Tensor = model(**batch).loss
-        return loss
 
     def evaluate(self, model: torch.nn.Module, samples: Iterable[str]) -> Evaluation:
         """The figure is the share of masked tokens that the model predicts correctly."""

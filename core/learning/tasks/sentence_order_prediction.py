@@ -23,7 +23,7 @@ from core.api.project.projects import Figure
 from core.learning.tasks import text
 from core.learning.tasks.demonstrations import filled
 from core.learning.tasks.masking import MaskedAccuracy, Masking
-from core.learning.tasks.task import Batch, Evaluation
+from core.learning.tasks.task import Batch, Evaluation, ModelLoss
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?…।॥。！？]+[\"'”’)»]*(?=\s|$)|\n|$)")
 """Up to the end of a line, or to a full stop with a space after it; the danda (।) is that of Bengali and Hindi."""
@@ -36,7 +36,7 @@ Pair = tuple[list[int], list[int], bool]
 
 
 @dataclass(frozen=True)
-class SentenceOrderPredictionTask:
+class SentenceOrderPredictionTask(ModelLoss):
     """Sequences have `sequence_length` tokens, with padding after the second segment."""
 
     architectures: ClassVar[Mapping[str, str]] = {"AlbertForPreTraining": "albert"}
@@ -75,11 +75,6 @@ class SentenceOrderPredictionTask:
                 "token_type_ids": types,
                 "sentence_order_label": order,
             }
-
-    def loss(self, model: torch.nn.Module, batch: Batch, epoch: int = 0) -> torch.Tensor:
-        del epoch  # always the same objective
-        loss: torch.Tensor = model(**batch).loss
-        return loss
 
     def evaluate(self, model: torch.nn.Module, samples: Iterable[str]) -> Evaluation:
         """The figure is the share of masked tokens that the model predicts correctly, without the sentence order."""

@@ -59,3 +59,12 @@ class Task(Protocol):
 
     def evaluate(self, model: torch.nn.Module, samples: Iterable[Any]) -> Evaluation:
         """The model's results on held-out samples, with the same random choices every time."""
+
+
+class ModelLoss:
+    """Of tasks whose loss the model computes itself, in every epoch the same."""
+
+    def loss(self, model: torch.nn.Module, batch: Batch, epoch: int = 0) -> torch.Tensor:
+        del epoch
+        loss: torch.Tensor = model(**batch).loss
+        return loss

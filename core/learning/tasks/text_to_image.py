@@ -21,7 +21,7 @@ from core.api.project.projects import Figure
 from core.learning.data.captioned_codes import CaptionedCodes
 from core.learning.tasks import text
 from core.learning.tasks.demonstrations import drawn
-from core.learning.tasks.task import Batch, Evaluation
+from core.learning.tasks.task import Batch, Evaluation, ModelLoss
 
 _EVALUATION_BATCH = 16
 _EVALUATION_SAMPLES, _EVALUATION_TOKENS = 256, 1 << 15
@@ -31,7 +31,7 @@ _MOST_UNFIT = 10_000
 
 
 @dataclass(frozen=True)
-class TextToImageTask:
+class TextToImageTask(ModelLoss):
     """Captions are cut or padded to `caption_length` tokens."""
 
     architectures: ClassVar[Mapping[str, str]] = {"TextToImageTransformer": "core.learning.text_to_image"}
@@ -62,11 +62,6 @@ class TextToImageTask:
         for rows in text.chunks(self._rows(samples), size):
             captions, codes = (torch.tensor(column) for column in zip(*rows, strict=True))
             yield {"captions": captions, "codes": codes}
-
-    def loss(self, model: torch.nn.Module, batch: Batch, epoch: int = 0) -> torch.Tensor:
-        del epoch  # always the same objective
-        loss: torch.Tensor = model(**batch).loss
-        return loss
 
     def evaluate(self, model: Any, samples: Iterable[CaptionedCodes]) -> Evaluation:
         """The figure is the share of the codes that are predicted correctly, each from the right ones before it."""

@@ -4,8 +4,8 @@ libp2p's daemons ask each other the same (AutoNAT, https://github.com/libp2p/spe
 but ours does not report the result. As in AutoNAT, a backbone calls only the IP address that the request came from, so
 that nobody can make it call strangers. A second daemon makes the call, because the first one is already connected.
 
-Where there is IPv6, the daemons are connected by that, and many routers let no call in by it. Then a second daemon of
-the peer asks by IPv4, and names the peer.
+Where there is IPv6, the daemons are connected over it, but many routers let no IPv6 connections in. Then a second
+daemon of the peer asks over IPv4, and names the peer.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ from core.swarm.dht.addresses import peer_id_of
 log = logging.getLogger(__name__)
 
 _PROTOCOL = "/idlehive/dial-back/1"
-_TIMEOUT = 5.0
+_CALL_TIMEOUT = 5.0
 """Seconds for a call: a router that drops it says nothing."""
-_PATIENCE = 20.0
+_ANSWER_TIMEOUT = 20.0
 """Seconds for an answer: others may be served first."""
 _MOST_WAITING = 3
 """Requests that may wait. More are refused, because each of them starts a daemon."""
@@ -87,7 +87,7 @@ class DialBack:
     async def answer(self, info: StreamInfo, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Handle one request."""
         try:
-            async with asyncio.timeout(_TIMEOUT):
+            async with asyncio.timeout(_CALL_TIMEOUT):
                 request = _requests.decode(await reader.readuntil(b"\n"))
             writer.write(msgspec.json.encode(await self._call_back(info, request)) + b"\n")
             await writer.drain()
@@ -118,7 +118,7 @@ async def _can_call(peer: PeerID, addresses: Sequence[Multiaddr]) -> bool:
     """Whether `peer`, and nobody else, answers at one of them."""
     async with _second_daemon() as caller:
         try:
-            async with asyncio.timeout(_TIMEOUT):
+            async with asyncio.timeout(_CALL_TIMEOUT):
                 await caller._client.connect(peer, addresses)
         except (TimeoutError, ControlFailure):
             return False
@@ -140,9 +140,9 @@ async def _second_daemon() -> AsyncIterator[P2P]:
 def ask_to_be_called(
     dht: DHT, backbone: Sequence[str], ports: Sequence[int], *, by_ipv4: bool = False
 ) -> Answer | None:
-    """What the first of `backbone`, multiaddresses, found that answers; None if none does. Blocks for some seconds.
+    """The answer of the first of `backbone` (multiaddresses) that gives one; None if none does.
 
-    By the connection that there is, or by IPv4 alone.
+    Blocks for some seconds. Asks over the existing connection, or over IPv4 alone.
     """
     ask = _ask_by_ipv4 if by_ipv4 else _ask
     try:
@@ -173,9 +173,9 @@ async def _ask_by_ipv4(dht: DHT, _node: DHTNode, *, backbone: Sequence[str], por
 
 
 async def _asked(daemon: P2P, peer: PeerID, request: Request, addresses: Sequence[Multiaddr] = ()) -> Answer | None:
-    """What `peer` answers, which the daemon connects to at `addresses` if there are any."""
+    """The answer of `peer`; the daemon first connects to it at `addresses`, if there are any."""
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_ANSWER_TIMEOUT):
             if addresses:
                 await daemon._client.connect(peer, addresses)
             _info, reader, writer = await daemon.call_binary_stream_handler(peer, _PROTOCOL)
@@ -183,6 +183,6 @@ async def _asked(daemon: P2P, peer: PeerID, request: Request, addresses: Sequenc
                 writer.write(msgspec.json.encode(request) + b"\n")
                 return _answers.decode(await reader.readuntil(b"\n"))
     except _BROKEN as error:
-        # It is away, or too old to serve this.
+        # It cannot be reached, or does not know this protocol yet.
         log.info("%r did not call back: %r", peer, error)
     return None

@@ -12,15 +12,15 @@ from contextlib import closing, suppress
 
 from hivemind.p2p import P2P, P2PDaemonError, PeerID
 
-_ANSWER = 2.0
+_ANSWER_TIMEOUT = 2.0
 """Seconds in which an answer must come."""
 ROUND_INTERVAL, SEARCH_INTERVAL = 1.0, 2.0
 """Seconds between two pings of a member of a round, and of a peer that a group waits for: while all look for one
 another, pings are most of the traffic. In both cases a vanished peer costs the others five seconds in all."""
-SILENCE = ROUND_INTERVAL + _ANSWER
+SILENCE = ROUND_INTERVAL + _ANSWER_TIMEOUT
 """Seconds without an answer after which a peer is taken to be lost."""
 _TICK = 0.25
-"""Seconds between two looks for an answer."""
+"""Seconds between two checks for an answer."""
 _PROTOCOL = "/ipfs/ping/1.0.0"
 _PAYLOAD = 32
 """Bytes, by the specification."""
@@ -78,14 +78,14 @@ async def until_silent(
         interval: seconds between two pings.
     """
     clock = asyncio.get_running_loop().time
-    answered, silence = clock(), interval + _ANSWER
+    answered, silence = clock(), interval + _ANSWER_TIMEOUT
 
     def left() -> float:
         return max(answered, last_message()) + silence - clock()
 
     with closing(Pinger(p2p, peer)) as pinger:
         while True:
-            if await _answers_within(max(_ANSWER, left()), pinger):
+            if await _answers_within(max(_ANSWER_TIMEOUT, left()), pinger):
                 answered = clock()
             if left() <= 0:
                 return

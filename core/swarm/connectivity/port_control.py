@@ -26,7 +26,7 @@ LEASE = 120
 """Seconds for which the router is asked to let calls in: the least that RFC 6887 recommends to grant."""
 _SHORTEST_LEASE = 20
 """That is believed."""
-_PATIENCE = (0.25, 0.5, 1.0)
+_TIMEOUTS = (0.25, 0.5, 1.0)
 """Seconds for an answer from the router next door, after which it is asked again, and then given up."""
 _MOST_ADDRESSES = 4
 _PUBLIC = ipaddress.ip_network("2000::/3")
@@ -102,8 +102,8 @@ class _Mapping:
             with socket.socket(_FAMILIES[6 if ":" in self.address else 4], socket.SOCK_DGRAM) as sender:
                 sender.bind((self.address, 0))
                 sender.connect(self._server)
-                for patience in _PATIENCE:
-                    sender.settimeout(patience)
+                for timeout in _TIMEOUTS:
+                    sender.settimeout(timeout)
                     sender.send(request(self.nonce, self.address, self.port, seconds))
                     try:
                         return granted(sender.recv(2048), self.nonce, self.port)

@@ -1,7 +1,7 @@
 """Where other peers are: keys cost nothing, so what is given to strangers is counted by IP address, too."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from ipaddress import IPv6Address
 
 from hivemind.p2p import P2P, PeerID
@@ -14,18 +14,17 @@ UNKNOWN = ""
 
 
 class PeerAddresses:
-    """As the daemon knows them from its connections. `clock` is monotonic, in seconds."""
+    """As the daemon knows them from its connections."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._known: dict[PeerID, str] = {}
         self._read_at: float | None = None
 
     async def of(self, p2p: P2P, peer: PeerID) -> str:
         """The address of a connected peer, or the network of an IPv6 one; `UNKNOWN` if there is no connection."""
         lasts = _LASTS if peer in self._known else _UNKNOWN_LASTS
-        if self._read_at is None or self._clock() >= self._read_at + lasts:
-            self._read_at = self._clock()
+        if self._read_at is None or time.monotonic() >= self._read_at + lasts:
+            self._read_at = time.monotonic()
             self._known = {info.peer_id: origin_of(info.addrs) for info in await p2p.list_peers()}
         return self._known.get(peer, UNKNOWN)
 

@@ -26,7 +26,7 @@ from core.api.preferences.preferences import DISPLAY_NAME
 from core.swarm.dht.records import own_subkey, read_records
 
 MOST_ROUNDS = 32
-"""That a statement repeats."""
+"""The most that a statement repeats."""
 LARGEST = 2048
 """Bytes of a signed statement."""
 _EXPIRATION = 300.0
@@ -41,7 +41,7 @@ class Round(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     """This peer's part in one update of the collaboration."""
 
     epoch: Annotated[int, Meta(ge=1, le=1 << 53)]
-    """That began with the update."""
+    """The one that began with the update."""
     samples: Annotated[int, Meta(ge=1, le=1 << 53)]
     loss: float | None
     """Mean over these samples."""

@@ -28,7 +28,7 @@ _LARGEST = 12 << 10
 _MOST_ACCUSED = 4
 ACCUSED_FOR = 3600.0
 """Seconds."""
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 """Seconds within which a peer's record has to be found."""
 _LOOK_EVERY = 1.0
 
@@ -172,7 +172,7 @@ class WorkRecords:
     def wait_for(self, peer: PeerID, slot: bytes, fits: Fits, stop: Callable[[float], bool] = _sleep) -> Found:
         """What the peer at a place of the DHT says that it brought to a round, as soon as it `fits`. If it takes long,
         the peer itself is asked. `stop` waits, and says whether it is no longer wanted."""
-        give_up = time.monotonic() + _PATIENCE
+        give_up = time.monotonic() + _TIMEOUT
         while True:
             found = self._read(peer, slot, fits)
             if found.pieces is not None or stop(_LOOK_EVERY):

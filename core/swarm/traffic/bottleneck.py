@@ -103,7 +103,7 @@ def is_limited_in(before: Mapping[bytes, Connection], after: Mapping[bytes, Conn
     return bool(much) and all(now.queued >= _WAITS for now in much)
 
 
-class WayIn:
+class DownlinkBandwidth:
     """What the line carries in, as far as the lines of others do not explain it."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import multiprocessing
 import time
 
 from core.api.session_settings import Limits
-from core.swarm.traffic.bottleneck import NOMINAL, WayIn
+from core.swarm.traffic.bottleneck import NOMINAL, DownlinkBandwidth
 from core.swarm.traffic.meter import Kind, TrafficMeter
 from core.swarm.traffic.tcp_info import Carried
 from core.swarm.traffic.token_bucket import TokenBucket
@@ -22,9 +22,10 @@ _ACKNOWLEDGED = 20
 """Bytes that may come in for one that goes out, and the other way: each two packets are acknowledged by one of 66
 bytes, so acknowledgements take less than half of the other direction's ceiling."""
 _RESERVE = 0.02
-"""Share of a ceiling, kept for what goes out before it can be counted: acknowledgements and the daemon's own talk."""
+"""Share of a ceiling, kept for what goes out before it can be counted: acknowledgements and the daemon's own
+messages."""
 _CALLS_AHEAD = 0.2
-"""Seconds of the ceiling that calls may go before their turn, as others wait for them. At the end of a round a peer
+"""Seconds of the ceiling that calls may use in advance, because others wait for them. At the end of a round a peer
 makes and answers dozens of them at once."""
 _SMOOTHING = 0.2
 """Share of the newest reading in the mean rate of what is not a stream of tensors."""
@@ -45,9 +46,9 @@ class Link:
         self.up = TokenBucket()
         self.down = TokenBucket()
         self.line_bandwidth = NOMINAL
-        """Bytes per second that the line is taken to carry out, in this process only."""
-        self.way_in = WayIn()
-        """What it carries in, in this process only."""
+        """Bytes per second that the line is assumed to carry up, in this process only."""
+        self.downlink = DownlinkBandwidth()
+        """What it carries down, in this process only."""
         self._incoming = multiprocessing.Value(ctypes.c_int)
         self._is_measured = multiprocessing.RawValue(ctypes.c_bool)
         """Whether the kernel reports what comes in."""
@@ -72,7 +73,7 @@ class Link:
 
     def bandwidth(self) -> float:
         """Bytes per second for DeDLOC's load balancing, which knows one number for both directions."""
-        return min(rate for rate in (self.up.rate, self.down.rate, self.line_bandwidth, self.way_in.value) if rate)
+        return min(rate for rate in (self.up.rate, self.down.rate, self.line_bandwidth, self.downlink.value) if rate)
 
     @property
     def rate_for_streams(self) -> float:
@@ -100,7 +101,7 @@ class Link:
         self.meter.add(kind, up=count)
 
     async def _give_way(self, count: int) -> None:
-        """Wait while a round goes on, as long as leaves the state its share."""
+        """Wait while a round goes on, but not so long that the state gets less than its share."""
         rate = self.up.rate
         until = time.monotonic() + (count / rate * (1 / _STATE_SHARE - 1) if rate else 0.0)
         while time.monotonic() < min(until, self._averaging_until.value):  # noqa: ASYNC110 - rounds are other processes'
@@ -115,7 +116,7 @@ class Link:
     def set_carried(self, carried: Carried, seconds: float) -> None:
         """What the wire has carried for the daemon since the beginning; `seconds` since the last call.
 
-        To be called by one thread only.
+        Call it from one thread only.
         """
         self._is_measured.value = True
         came, streams = carried.down - self._came, self.meter.streams_received - self._streams

@@ -66,7 +66,7 @@ class WireMonitor(threading.Thread):
             seconds, new = now - last, carried - before
             if self._open:
                 self._link.set_carried(carried, seconds)
-                self._link.way_in.add(new.down, seconds, is_limited=is_limited_in(then, self._open))
+                self._link.downlink.add(new.down, seconds, is_limited=is_limited_in(then, self._open))
                 self._learn(new.up, delivered(then, self._open), seconds, now)
             last, before, then = now, carried, self._open
             pace.note_reading(now)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.desktop.tray_host import PATIENCE, TrayHost
+from app.desktop.tray_host import TIMEOUT, TrayHost
 
 
 class Desktop:
@@ -42,7 +42,7 @@ def host(desktop: Desktop, told: list[str], qtbot: QtBot) -> Iterator[TrayHost]:
 
 
 def test_a_panel_that_starts_a_little_later_is_waited_for(host: TrayHost, desktop: Desktop, told: list[str]) -> None:
-    desktop.look(host, PATIENCE - 1, panel=False)
+    desktop.look(host, TIMEOUT - 1, panel=False)
     assert told == []
     desktop.look(host, 2, panel=True)
     assert told == ["came"]
@@ -51,8 +51,8 @@ def test_a_panel_that_starts_a_little_later_is_waited_for(host: TrayHost, deskto
 
 
 def test_a_panel_that_does_not_come_is_missed_once(host: TrayHost, desktop: Desktop, told: list[str]) -> None:
-    desktop.look(host, PATIENCE, panel=False)
-    desktop.look(host, PATIENCE, panel=False)
+    desktop.look(host, TIMEOUT, panel=False)
+    desktop.look(host, TIMEOUT, panel=False)
     assert told == ["missed"]
 
 

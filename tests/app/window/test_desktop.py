@@ -23,8 +23,8 @@ from core.api.reasons import Reason, Severity
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.end_to_end.machine import wait_for
-from tests.end_to_end.picture import Picture
-from tests.end_to_end.x_display import HEIGHT, Tray, XDisplay
+from tests.end_to_end.window.picture import Picture
+from tests.end_to_end.window.x_display import HEIGHT, Tray, XDisplay
 from tests.fakes.scripted_engine import ScriptedEngine
 
 pytestmark = [

@@ -21,7 +21,7 @@ from core.system.orphans import kill_all, processes_of
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fork servers are for Linux")
-_PROGRAM = core_command("tests.fakes.forked_program", "one")
+_PROGRAM = core_command("tests.fakes.forking.forked_program", "one")
 _LONGEST = 15.0
 
 
@@ -125,7 +125,7 @@ def test_a_program_that_waits_for_its_libraries_can_be_stopped_at_once(tmp_path:
         await program.child.stop(600.0)
         assert program.lines.empty()
 
-    scenario(act, "tests.fakes.endless_module")
+    scenario(act, "tests.fakes.forking.endless_module")
 
 
 def test_a_program_that_ended_before_it_could_be_killed_is_no_error(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from core.learning.data.download import StoppedError
 from core.learning.data.rotation import EPOCHS, SECONDS, Rotation
 from core.system.cache import Cache
 from core.trainer.control import Control
-from core.trainer.preparation import give_way
+from core.trainer.preparation import wait_until_resumed
 from tests.fakes.http_server import ranged, serving
 from tests.learning.fetching import fetcher
 from tests.waiting import wait_for
@@ -173,7 +173,7 @@ def test_a_session_on_hold_does_not_unpack_and_one_that_leaves_stops(tmp_path: P
         declared = TextData((shard(0), shard(1)), compression="zstd")
         for each in declared.shards:
             packed(cache.folder, LINES.encode() * 20, "zstd", each.sha256)
-        rotation = Rotation(declared, cache, print, Random(0), yielding=partial(give_way, control))
+        rotation = Rotation(declared, cache, print, Random(0), yielding=partial(wait_until_resumed, control))
         control._apply(Hold())
         with ThreadPoolExecutor(1) as background:
             work = background.submit(rotation.make_ready, 0)

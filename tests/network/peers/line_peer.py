@@ -69,7 +69,7 @@ class Peer:
 
     def _note(self, update: Update) -> None:
         self._groups.append(update.group_size)
-        self.link.way_in.add_round(update.slowest_partner)
+        self.link.downlink.add_round(update.slowest_partner)
 
     def take(self, limits: Limits) -> None:
         """At once, whatever the main thread does."""

@@ -17,7 +17,7 @@ def _silent(monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.Event().wait()
 
     monkeypatch.setattr(ping.Pinger, "ping", never)
-    monkeypatch.setattr(ping, "_ANSWER", 0.2)
+    monkeypatch.setattr(ping, "_ANSWER_TIMEOUT", 0.2)
     monkeypatch.setattr(ping, "_TICK", 0.05)
 
 

@@ -97,7 +97,7 @@ def test_what_a_peer_brought_is_found_by_what_fits_under_its_own_name_alone(shor
 def test_who_is_not_found_in_the_dht_is_asked_itself(
     short_folder: Path, monkeypatch: pytest.MonkeyPatch, *, calls_only: bool
 ) -> None:
-    monkeypatch.setattr(work_records, "_PATIENCE", 0.0)
+    monkeypatch.setattr(work_records, "_TIMEOUT", 0.0)
     with installed(short_folder), ExitStack() as opened:
         validator = join_swarm((), short_folder / "validator.key")
         opened.callback(validator.shutdown)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from core.swarm.traffic.bottleneck import (
     NOMINAL,
     BottleneckBandwidth,
+    DownlinkBandwidth,
     Readings,
-    WayIn,
     delivered,
     is_limited,
     is_limited_in,
@@ -154,9 +154,9 @@ def test_who_sends_waits_for_a_line_if_everything_stands_in_a_queue_that_comes()
     assert not is_limited_in(before, {})
 
 
-def way_in(rates: Iterable[float], slowest: Iterable[float]) -> WayIn:
+def downlink(rates: Iterable[float], slowest: Iterable[float]) -> DownlinkBandwidth:
     """After rounds in which as much came in and all waited, the slowest other line saying so much each time."""
-    learned = WayIn()
+    learned = DownlinkBandwidth()
     for rate, other in zip(rates, slowest, strict=True):
         for _reading in range(5):
             learned.add(round(rate * SECONDS), SECONDS, is_limited=True)
@@ -165,14 +165,14 @@ def way_in(rates: Iterable[float], slowest: Iterable[float]) -> WayIn:
 
 
 def test_a_way_in_that_is_slower_than_all_other_lines_is_this_peers_own() -> None:
-    assert way_in([10 * MBIT] * 2, [NOMINAL] * 2).value == 10 * MBIT
+    assert downlink([10 * MBIT] * 2, [NOMINAL] * 2).value == 10 * MBIT
 
 
 def test_a_way_in_that_another_line_explains_tells_nothing_of_this_one() -> None:
     # In the first round that one did not know its line yet.
     for rounds in (1, 2, 3):
-        assert way_in([10 * MBIT] * rounds, [NOMINAL, 10 * MBIT, 10 * MBIT][:rounds]).value == math.inf
+        assert downlink([10 * MBIT] * rounds, [NOMINAL, 10 * MBIT, 10 * MBIT][:rounds]).value == math.inf
 
 
 def test_a_way_in_counts_no_more_when_a_slower_line_comes() -> None:
-    assert way_in([10 * MBIT] * 3, [NOMINAL, NOMINAL, 5 * MBIT]).value == math.inf
+    assert downlink([10 * MBIT] * 3, [NOMINAL, NOMINAL, 5 * MBIT]).value == math.inf

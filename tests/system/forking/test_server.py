@@ -13,7 +13,7 @@ import pytest
 from core.client.installation import core_command
 from core.system.forking.requests import Forked
 from core.system.orphans import kill_all, processes_of
-from tests.fakes.fork_server import Server
+from tests.fakes.forking.fork_server import Server
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fork servers are for Linux")
@@ -48,7 +48,7 @@ def test_a_forked_program_has_the_libraries_and_a_life_of_its_own(server: Server
 def test_the_system_shows_a_forked_process_as_what_it_runs(server: Server, tmp_path: Path) -> None:
     _, about = server.program("session-111111", "one")
     process = psutil.Process(about["pid"])
-    command = core_command("tests.fakes.forked_program", "one")
+    command = core_command("tests.fakes.forking.forked_program", "one")
     assert [word for word in process.cmdline() if word] == command
     assert {process, process.parent()} == set(processes_of(tmp_path / "session-111111"))
     subreaper = process.parent()
@@ -73,7 +73,7 @@ def test_a_program_that_is_known_leads_its_group_so_that_it_can_be_killed_at_onc
     # With an end of its input it would end by itself.
     reader, writer = os.pipe()
     for number in range(5):
-        command = core_command("tests.fakes.forked_program")
+        command = core_command("tests.fakes.forking.forked_program")
         asked = server.asking.ask(command, tmp_path / f"session-{number:06}", 0.5, [reader, 1, 2])
         answer = server.asking.read()
         assert answer is not None
@@ -107,8 +107,8 @@ def test_a_server_that_nobody_asks_any_more_ends_with_its_programs_and_folders(s
 def test_a_server_that_nobody_asks_any_more_does_not_wait_for_its_libraries(tmp_path: Path) -> None:
     """As when the engine is killed while it starts a session."""
     (tmp_path / "session-000000").mkdir()
-    server = Server(tmp_path, "tests.fakes.endless_module")
-    server.asking.ask(core_command("tests.fakes.forked_program"), tmp_path / "session-111111", 0.5, [0, 1, 2])
+    server = Server(tmp_path, "tests.fakes.forking.endless_module")
+    server.asking.ask(core_command("tests.fakes.forking.forked_program"), tmp_path / "session-111111", 0.5, [0, 1, 2])
     try:
         server.close()
     finally:
@@ -124,7 +124,7 @@ def test_with_a_killed_server_ends_all_that_it_has_forked(server: Server, tmp_pa
     assert program.wait(10) == -signal.SIGKILL
     wait_for(lambda: not processes_of(tmp_path), 10, "all processes have ended")
     with pytest.raises(OSError, match="pipe"):
-        server.asking.start(core_command("tests.fakes.forked_program"), tmp_path / "session-333333", 0.5)
+        server.asking.start(core_command("tests.fakes.forking.forked_program"), tmp_path / "session-333333", 0.5)
 
 
 def test_what_a_killed_subreaper_leaves_is_found_by_its_session(server: Server, tmp_path: Path) -> None:

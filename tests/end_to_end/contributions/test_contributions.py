@@ -45,7 +45,7 @@ def test_the_backbone_counts_what_volunteers_gave_and_nothing_that_a_cheat_says(
     folder = machine.folder / "cheat"
     folder.mkdir()
     cheat = machine.profile("mallory").start(
-        str(folder), manifest["run_id"], manifest["initial_peers"][0], module="tests.end_to_end.cheat"
+        str(folder), manifest["run_id"], manifest["initial_peers"][0], module="tests.end_to_end.contributions.cheat"
     )
     wait_for(lambda: all(program.process.poll() is not None for program in programs), 400.0, "the epochs")
     for program in programs:

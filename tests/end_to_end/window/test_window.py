@@ -13,8 +13,8 @@ import pytest
 
 from app.widgets import theme
 from tests.end_to_end.machine import Machine, Participant, Program, wait_for
-from tests.end_to_end.picture import Picture
-from tests.end_to_end.x_display import HEIGHT, XDisplay
+from tests.end_to_end.window.picture import Picture
+from tests.end_to_end.window.x_display import HEIGHT, XDisplay
 
 LIGHT = theme.LIGHT
 PROCESSOR_THREADS = ((760, 187), (956, 187))

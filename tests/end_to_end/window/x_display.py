@@ -12,7 +12,7 @@ from typing import Literal, Self
 from tests.conditions.desktop.dbus_services import BUS_SETTINGS
 from tests.conditions.desktop.processes import end
 from tests.end_to_end.machine import wait_for
-from tests.end_to_end.picture import Picture, Point
+from tests.end_to_end.window.picture import Picture, Point
 
 WIDTH, HEIGHT = 1280, 860
 _PANEL = 32

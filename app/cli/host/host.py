@@ -9,11 +9,11 @@ from types import FrameType
 
 import msgspec
 
-from app.cli import host_status
 from app.cli.console import output
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_json, add_verb
 from app.cli.console.signals import ENDING
+from app.cli.host import status
 from app.text.formats import times
 from app.text.i18n import N_, tr
 from app.text.messages import sentence
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
         UsageError, WorldError: it cannot serve.
     """
     if arguments.project == _STATUS:
-        return host_status.run(arguments)
+        return status.run(arguments)
     process = subprocess.Popen(
         compute_command(profile, "core.host", *_passed_on(arguments)), stdout=subprocess.PIPE, env=core_environment()
     )

@@ -24,9 +24,9 @@ from core.api.record.record import GetHistory
 from core.client.profile import Profile
 from tests import translations
 from tests.cli.conftest import RunCli
+from tests.cli.console.test_tables import BEES, LARGE
 from tests.cli.given import ACTIVE, HALF_AN_HOUR, the_line
 from tests.cli.snapshots import NOW
-from tests.cli.test_tables import BEES, LARGE
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.preferences import info
 from tests.translations import TRANSLATED

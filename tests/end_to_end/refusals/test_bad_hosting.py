@@ -8,7 +8,7 @@ import pytest
 
 from tests.end_to_end.machine import Machine, Participant, Program, wait_for
 from tests.end_to_end.projects import project
-from tests.end_to_end.refusals import sentence
+from tests.end_to_end.refusals.refusals import sentence
 from tests.fakes.http_server import closed_port
 
 pytestmark = pytest.mark.timeout(120)

@@ -10,7 +10,7 @@ import pytest
 
 from core.api.message import Message
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.end_to_end.refusals import nothing_lost, refused, sentence
+from tests.end_to_end.refusals.refusals import nothing_lost, refused, sentence
 
 pytestmark = pytest.mark.timeout(120)
 

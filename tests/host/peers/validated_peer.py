@@ -226,7 +226,7 @@ def flip_labels() -> None:
         others = labels.where(labels < 0, self.masking.vocabulary - 1 - labels)
         return loss(self, model, {**batch, "labels": others}, epoch)
 
-    Task.loss = flipped  # type: ignore[method-assign]
+    Task.loss = flipped  # type: ignore[method-assign, assignment]
 
 
 def write(path: Path, text: str) -> None:

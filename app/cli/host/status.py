@@ -17,7 +17,7 @@ from core.api.message import Message
 
 _OTHERWISE = "127.0.0.1:8330"
 _LARGEST = 1 << 20
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 _COLUMNS = (N_("peer"), N_("left out since"), N_("for how long"), N_("why"))
 
 
@@ -58,7 +58,7 @@ def _print(health: dict[str, Any]) -> None:
 
 def _health(address: str) -> dict[str, Any]:
     try:
-        with urllib.request.urlopen(f"http://{address}/health.json", timeout=_PATIENCE) as answer:
+        with urllib.request.urlopen(f"http://{address}/health.json", timeout=_TIMEOUT) as answer:
             return _read(answer)
     except urllib.error.HTTPError as answer:
         # It starts, or its DHT is silent.

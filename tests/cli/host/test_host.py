@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import host
+from app.cli.host import host
 from core.api import hosting
 from core.api.errors import UsageError, WorldError
 from core.api.message import Message
@@ -107,7 +107,8 @@ signal.pause()
 """
     program = f"""
 import sys
-from app.cli import host, main
+from app.cli import main
+from app.cli.host import host
 host.compute_command = lambda *_: [sys.executable, "-c", {script!r}]
 sys.exit(main(["host", "p.toml"]))
 """

@@ -9,8 +9,8 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.end_to_end.contributions.test_contributions import identity, read
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.end_to_end.test_contributions import identity, read
 from tests.end_to_end.test_two_volunteers import host
 from tests.fakes.http_server import closed_port
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.projects import site
-from tests.end_to_end.refusals import failing, nothing_lost, published, refused, stop
+from tests.end_to_end.refusals.refusals import failing, nothing_lost, published, refused, stop
 from tests.fakes.http_server import serving
 
 pytestmark = pytest.mark.timeout(120)

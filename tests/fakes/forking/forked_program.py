@@ -43,7 +43,7 @@ def nest() -> None:
     """Run another one, which a server of this process forks."""
     server = fork_server()
     assert server is not None
-    command = core_command("tests.fakes.forked_program", "inner")
+    command = core_command("tests.fakes.forking.forked_program", "inner")
     inner = server.start(command, Path(os.environ[TAG], "nested"), 0.5)
     print(inner.stdout.readline().decode(), end="", flush=True)
     assert inner.poll() is None

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.engine.projects.ranking import SOON
+from tests.end_to_end.contributions.test_contributions import identity, read
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.end_to_end.test_contributions import identity, read
 from tests.end_to_end.test_two_volunteers import host
 from tests.fakes.http_server import FakeServer, answer, closed_port, serving
 from tests.swarm.dht.test_contributions import Peer, Statements
@@ -33,7 +33,8 @@ def manifest_with(port: int, leaderboard: str, file: Path) -> Path:
     base = f"http://127.0.0.1:{port}/"
     for shard in (manifest["tokenizer"], manifest["data"]["held_out"], *manifest["data"]["shards"]):
         shard["url"] = base + shard["url"]
-    file.write_text(json.dumps({**manifest, "curve": base + "curve.json", "leaderboard": leaderboard}))
+    absolute = {name: base + manifest[name] for name in ("curve", "demonstration")}
+    file.write_text(json.dumps({**manifest, **absolute, "leaderboard": leaderboard}))
     return file
 
 

@@ -30,7 +30,7 @@ class Server:
 
     def program(self, name: str = "session-111111", *arguments: str) -> tuple[Forked, dict[str, Any]]:
         """One that runs, and what it said of itself."""
-        command = core_command("tests.fakes.forked_program", *arguments)
+        command = core_command("tests.fakes.forking.forked_program", *arguments)
         forked = self.asking.start(command, self.runtime / name, 0.5)
         self._pipes += [forked.stdin, forked.stdout]
         return forked, json.loads(forked.stdout.readline())

@@ -7,7 +7,7 @@ import pytest
 
 from tests.end_to_end.machine import PRACTICE, Machine, Participant
 from tests.end_to_end.projects import manifest, project, site
-from tests.end_to_end.refusals import Spoil, failing, nothing_lost, published, refused, stop
+from tests.end_to_end.refusals.refusals import Spoil, failing, nothing_lost, published, refused, stop
 from tests.fakes.http_server import answer, refusing_port, serving
 
 pytestmark = pytest.mark.timeout(120)

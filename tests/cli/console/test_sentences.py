@@ -26,8 +26,8 @@ from core.api.reasons import Kind, Reason
 from core.api.record.events import GetEvents, PastEvent
 from core.api.record.record import GetHistory
 from tests.cli.conftest import ROOT, RunCli
+from tests.cli.console.test_tables import BEES, LARGE
 from tests.cli.given import ACTIVE
-from tests.cli.test_tables import BEES, LARGE
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.preferences import Chosen
 

@@ -48,7 +48,7 @@ def test_a_running_engine_is_found(profile: Profile, engine: ScriptedEngine) -> 
 def test_an_engine_that_hangs_is_a_problem(
     profile: Profile, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "PATIENCE", 0.2)
+    monkeypatch.setattr(checks, "TIMEOUT", 0.2)
     engine.hanging.set()
     assert checks.engine(profile)[1].level == "problem"
 
@@ -165,7 +165,7 @@ def test_a_keyring_that_never_answers_does_not_hold_up(monkeypatch: pytest.Monke
         answers.wait()
         raise keyring.errors.KeyringError  # ends the check's thread, which outlives this test
 
-    monkeypatch.setattr(checks, "PATIENCE", 0.1)
+    monkeypatch.setattr(checks, "TIMEOUT", 0.1)
     monkeypatch.setattr(keyring, "get_keyring", late)
     try:
         assert checks.secrets().text == "The keyring does not answer."

@@ -29,7 +29,7 @@ from core.swarm.errors import StateUnavailable
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from tests.fakes.backbone import ScriptedBackbone
-from tests.host.restarted_backbone import EPOCH, LATER, chained, evaluation, parameters_of, place, train
+from tests.host.peers.restarted_backbone import EPOCH, LATER, chained, evaluation, parameters_of, place, train
 from tests.learning.small_project import small_manifest
 from tests.waiting import wait_for
 

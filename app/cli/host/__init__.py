@@ -1,0 +1,1 @@
+"""host: an organiser's backbone, and what a running one says."""
