@@ -183,6 +183,7 @@ class Engine:
             surroundings=machine_rules.surroundings(self.sensor_thread.readings),
             gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self.decision.settings.gpu),
             processor=self._sessions.processor_use(self.decision.settings.limits),
+            silence=self._sessions.silence(now),
             data_month=DataMonth(self._seen.conditions.network.used, cap) if cap else None,
             today=self._recorder.today(now),
             place=self.ranking.get(selected) if selected else None,
@@ -297,4 +298,5 @@ class Engine:
     def _set_alarm(self, now: float, place_at: float | None) -> None:
         own = moments(self._seen, self.decision, self.selection, self._state)
         if self._alarms is not None:
-            self._alarms.set_first(*own, self._recorder.next_moment(now), place_at, self.runtime.status.retry_at)
+            others = self._recorder.next_moment(now), self.runtime.status.retry_at, self._sessions.next_moment(now)
+            self._alarms.set_first(*own, place_at, *others)

@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 import msgspec
+import pytest
 
 from app.cli.console import output
 from core.api.message import Message
@@ -12,7 +13,7 @@ from core.api.preferences.schedule import CELLS
 from core.api.reasons import Kind, Reason
 from core.api.session import Counters
 from core.api.session_settings import Limits, SessionSettings
-from core.api.snapshot import Place, Snapshot, Surroundings, Traffic
+from core.api.snapshot import Place, Silence, Snapshot, Surroundings, Traffic
 from core.client.profile import Profile
 from core.store.store import Store
 from tests.cli.conftest import ROOT, RunCli, StartCli
@@ -55,6 +56,14 @@ def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: Run
     assert said.startswith("Contributing to Bees\n")
     assert "  This session: 1 234 samples at 8.2/s\n  Traffic: 34.0 MB sent (9.6 Mbit/s), " in said
     assert max(map(len, said.splitlines())) <= 80
+
+
+def test_a_session_without_news_is_told_to_people_and_scripts(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.show(Snapshot(**{**_fields(ACTIVE), "silence": Silence(time.time() - 12)}))
+    assert run_cli("status").stdout.startswith("No news from the session since ")
+    told = json.loads(run_cli("status", "--json").stdout)["silence"]
+    assert told["kind"] == "no_report"
+    assert 12 <= told["seconds"] == pytest.approx(time.time() - told["since"], abs=30)
 
 
 def test_status_tells_how_others_reach_this_computer(engine: ScriptedEngine, run_cli: RunCli) -> None:

@@ -115,6 +115,7 @@ def test_the_disk_is_shown_by_kind_and_space_is_freed(window: MainWindow, engine
     page = window.findChild(SettingsPage)
     assert page is not None
     qtbot.waitUntil(lambda: "Data of projects" in texts(page) and not page._link._requests)
+    assert page.disk.measured.text().startswith("Measured at ")
     page.disk.free.click()
     qtbot.waitUntil(lambda: "Nothing can be deleted now." in texts(page) and "Data of projects" not in texts(page))
     assert not page.disk.free.isEnabled()
