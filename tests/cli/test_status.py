@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import closing
 from typing import Any
 
 import msgspec
@@ -15,6 +16,8 @@ from core.api.session import Counters
 from core.api.session_settings import Limits, SessionSettings
 from core.api.snapshot import Place, Silence, Snapshot, Surroundings, Traffic
 from core.client.profile import Profile
+from core.engine.decision.intent import Intent
+from core.engine.stored_intent import StoredIntent
 from core.store.store import Store
 from tests.cli.conftest import ROOT, RunCli, StartCli
 from tests.cli.given import ACTIVE, the_line
@@ -152,6 +155,20 @@ def test_status_without_an_engine_knows_the_day_and_the_level_of_the_hour(profil
     assert (told["engine_pid"], told["today"]["samples"], told["schedule"]["level"]) == (0, 64, "gentle")
     assert "  Today: 64 samples, 0 epochs, 10 s\n" in run_cli("status").stdout
     assert not profile.socket.exists()
+
+
+def test_without_an_engine_nobody_is_said_to_contribute(profile: Profile, run_cli: RunCli) -> None:
+    profile.prepare()
+    with closing(Store(profile.database)) as store:
+        store.preferences.set("week", "." * CELLS)
+        StoredIntent(store.journal).set(Intent(wanted=True, override=True))
+    assert "contribut" not in run_cli("status").stdout.replace("idlehive contribute", "")
+    told = json.loads(run_cli("status", "--json").stdout)
+    assert (told["wanted"], told["schedule"]["overridden"]) == (True, True)
+    with closing(Store(profile.database)) as store:
+        store.preferences.set("resume_at_start", False)
+    told = json.loads(run_cli("status", "--json").stdout)
+    assert (told["wanted"], told["schedule"]["overridden"]) == (False, False), "the next engine will not take it up"
 
 
 def test_a_record_that_cannot_be_read_leaves_the_status_without_figures(profile: Profile, run_cli: RunCli) -> None:
