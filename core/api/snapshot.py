@@ -165,6 +165,10 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """The volunteer wants to contribute when no reason prevents it."""
     borrowed: bool = False
     """A command has borrowed the engine and has not given it back."""
+    borrowings: tuple[int, ...] = ()
+    """The number of each that has; the first applies."""
+    goals: tuple[int, ...] = ()
+    """The numbers of what has ended by its time or epoch, of the latest."""
     goals_reached: int = 0
     """How often what was borrowed has ended by its time or epoch."""
     progress: Progress = Progress()
