@@ -131,6 +131,7 @@ def test_the_doctor_is_run_and_copied_without_names(
     page.doctor.check.click()
     # Qt shows a widget that is added to a visible page with the next event only.
     qtbot.waitUntil(lambda: page.doctor.copy.isEnabled() and "profile: " in texts(page), timeout=30_000)
+    assert page.doctor.checked.text().startswith("Checked at ")
     page.doctor.copy.click()
     report = QGuiApplication.clipboard().text()
     assert "profile: ~." in report
