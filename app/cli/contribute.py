@@ -31,7 +31,8 @@ from core.client.profile import Profile
 TEXT = help_text("""
 Contribute in this terminal until Ctrl-C, for a while, or until the run has
 reached an epoch. It needs no screen. It uses the same engine as the window and
-afterwards restores what the engine did before.
+afterwards restores what the engine did before. If several run, the latest goes
+first.
 
   idlehive contribute                          the first project you joined,
                                                or the practice project
@@ -105,15 +106,20 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
             return _contribute(engine, command, stop, started)
 
 
-def judge(snapshot: Snapshot, goals_before: int, stop: bool) -> Outcome | None:
-    """Whether and how it ends. The engine keeps the goal, and counts the goals that were reached. Pure."""
+def judge(snapshot: Snapshot, number: int, stop: bool) -> Outcome | None:
+    """Whether and how it ends. The engine keeps the goal of what is borrowed under this number. Pure."""
     if stop:
         return Outcome.STOPPED
-    if not snapshot.borrowed:
-        return Outcome.REACHED if snapshot.goals_reached > goals_before else Outcome.STOPPED
-    if any(reason.kind == Kind.GAVE_UP for reason in snapshot.reasons):
+    if number not in snapshot.borrowings:
+        return Outcome.REACHED if number in snapshot.goals else Outcome.STOPPED
+    if applies(snapshot, number) and any(reason.kind == Kind.GAVE_UP for reason in snapshot.reasons):
         return Outcome.FAILED
     return None
+
+
+def applies(snapshot: Snapshot, number: int) -> bool:
+    """Whether the engine does what was borrowed under this number, and not what was borrowed later. Pure."""
+    return snapshot.borrowings[:1] == (number,)
 
 
 def contributes(snapshot: Snapshot) -> bool:
@@ -139,7 +145,10 @@ def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: 
     try:
         contributing.begin(command)
         with display(hint(goal, time.time())) as shown:
+            if contributing.follows_another:
+                shown.print_line(tr("Another `idlehive contribute` waits until this one has ended."))
             outcome = contributing.follow(shown, stop)
+            contributing.give_back()
             goes_on = tr("Idlehive continues to contribute, as before.")
             shown.print_line(goes_on if contributing.continues else tr("Stopping."))
             contributing.end()
@@ -162,43 +171,60 @@ class _Takeover:
     def __init__(self, engine: EngineClient, started: bool) -> None:
         self._engine = engine
         self._started = started
-        self._before = self._latest = engine.request(GetSnapshot(), Snapshot)
-        self._begun = self._ended = False
-        self.totals = SessionTotals().after(self._before)
+        self._latest = engine.request(GetSnapshot(), Snapshot)
+        self._number: int | None = None
+        """Of what it has borrowed and not given back."""
+        self._ended = False
+        self.follows_another = self._latest.borrowed
+        self.totals = SessionTotals().after(self._latest)
         self.failure = tr("The session failed.")
 
     @property
     def continues(self) -> bool:
-        """Whether the engine contributed before, so it continues."""
-        return contributes(self._before) and not self._started
+        """Whether the engine contributes without this command: as it did before, or for another one."""
+        return contributes(self._latest) and not self._ends_engine
+
+    @property
+    def _ends_engine(self) -> bool:
+        """The engine is this command's, and no other one has borrowed it."""
+        return self._started and not self._latest.borrowed
 
     def begin(self, command: Contribute) -> None:
-        self._engine.request(command, NoneType, timeout=120.0)
-        self._begun = True
+        self._number = self._engine.request(command, int, timeout=120.0)
         self._update(self._engine.request(GetSnapshot(), Snapshot))
 
     def follow(self, shown: Display, stop: Stop) -> Outcome:
+        number, waits = self._number or 0, False
         for message in self._engine.messages(_TICK):
             if isinstance(message, Snapshot):
                 self._update(message)
+                if number in message.borrowings and waits is applies(message, number):
+                    waits = not waits
+                    shown.print_line(_has_to_wait() if waits else tr("It goes on here."))
                 shown.show(message)
             elif isinstance(message, Event):
                 shown.show_event(message)
             else:
                 shown.tick()
-            outcome = judge(self._latest, self._before.goals_reached, stop.asked)
+            outcome = judge(self._latest, number, stop.asked)
             if outcome:
                 return outcome
         raise EngineGone("engine_ended")
 
+    def give_back(self) -> None:
+        """As the engine was; nothing happens the second time."""
+        number, self._number = self._number, None
+        if number is not None:
+            self._engine.request(GiveBack(number), NoneType)
+            self._update(self._engine.request(GetSnapshot(), Snapshot))
+
     def end(self) -> None:
-        """Give the engine back as it was, or end it if it was not there. Does so once."""
+        """Give the engine back, or end it if it was not there. Does so once."""
         if self._ended:
             return
         self._ended = True
-        if self._begun:
-            self._engine.request(GiveBack(), NoneType)
-        if self._started:
+        self.give_back()
+        if self._ends_engine:
             with suppress(EngineGone):  # it may close the connection before its reply is read
                 self._engine.request(Quit(), NoneType, timeout=_LONGEST_LEAVE)
                 self._wait_until(lambda: False, _LONGEST_LEAVE)
@@ -230,6 +256,10 @@ def _stop_on_signals() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _has_to_wait() -> str:
+    return tr("Another `idlehive contribute` goes first; this one continues when it has ended.")
 
 
 def _epoch(text: str) -> int:

@@ -18,7 +18,7 @@ from app.text.i18n import N_, tr, translate
 from core.api.errors import UsageError
 from core.api.project import projects as api
 from core.api.protocol import Command, GetSnapshot
-from core.api.snapshot import Snapshot, State
+from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 
 TEXT = help_text("""
@@ -67,11 +67,11 @@ def add(verbs: Verbs) -> None:
 def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
         projects = engine.request(api.ListProjects(), list[api.ProjectInfo])
-        state = engine.request(GetSnapshot(), Snapshot).state
+        snapshot = engine.request(GetSnapshot(), Snapshot)
     if arguments.json:
         output.print_json([info_json(info) for info in projects])
     elif projects:
-        rows = [_row(project, state) for project in projects]
+        rows = [_row(project, snapshot) for project in projects]
         columns = ("id", N_("name"), N_("organiser"), N_("you"))
         output.print_table(columns, rows, by_use=("you", "organiser"))
     else:
@@ -91,8 +91,8 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     command = api.ShowProject(source.resolve(arguments.project, profile))
     with borrowed(profile) as engine:
         details = engine.request(command, api.ProjectDetails)
-        state = engine.request(GetSnapshot(), Snapshot).state
-    return output.answer(arguments, details_json(details), "\n".join(describe(details, state)))
+        snapshot = engine.request(GetSnapshot(), Snapshot)
+    return output.answer(arguments, details_json(details), "\n".join(describe(details, snapshot)))
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -146,14 +146,14 @@ def details_json(details: api.ProjectDetails) -> dict[str, Any]:
     return plain | {"info": info_json(details.info), "missing": lacks}
 
 
-def describe(details: api.ProjectDetails, state: State = "idle") -> list[str]:
+def describe(details: api.ProjectDetails, snapshot: Snapshot | None = None) -> list[str]:
     """All about a project, in lines for a person."""
     info = details.info
     facts = [
         *projects.rows(details),
         (tr("This computer"), projects.verdict(details.missing)),
         (tr("Homepage"), details.homepage or ""),
-        (tr("You"), _you(info, state)),
+        (tr("You"), _you(info, snapshot)),
         ("", projects.waits(info, time.time())),
         ("", projects.given(details)),
     ]
@@ -173,9 +173,11 @@ def _change(arguments: argparse.Namespace, profile: Profile, command: Command, s
     return 0
 
 
-def _row(project: api.ProjectInfo, state: State) -> tuple[str, ...]:
-    return tuple(output.printable(text) for text in (project.id, project.name, project.organiser, _you(project, state)))
+def _row(project: api.ProjectInfo, snapshot: Snapshot) -> tuple[str, ...]:
+    return tuple(
+        output.printable(text) for text in (project.id, project.name, project.organiser, _you(project, snapshot))
+    )
 
 
-def _you(project: api.ProjectInfo, state: State) -> str:
-    return ", ".join(text for text, _ in projects.badges(project, int(project.joined), state))
+def _you(project: api.ProjectInfo, snapshot: Snapshot | None) -> str:
+    return ", ".join(text for text, _ in projects.badges(project, int(project.joined), snapshot))

@@ -92,6 +92,8 @@ def _kept(snapshot: Snapshot, now: float) -> Iterator[str]:
 
 
 def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
+    if snapshot.silence:
+        yield status.silence()
     if detail := status.detail(snapshot):
         yield detail
     for reason in status.other_reasons(snapshot):

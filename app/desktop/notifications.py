@@ -42,12 +42,10 @@ class Notifications(QObject):
         self._connection: Any = None
         self._is_connecting = False
         self._waiting: list[Notification] = []
-        self._asked: dict[int, Notification] = {}
-        """By the serial number of the call, until it is answered."""
+        self._asked: dict[int, Notification | None] = {}
+        """By the serial number of the call, until it is answered; None: withdrawn meanwhile."""
         self._shown: dict[int, Notification] = {}
         """By the service's number, until it is closed."""
-        self._over: set[Notification] = set()
-        """To be withdrawn as soon as the service has given them a number."""
         self._connected.connect(self._on_connected)
         self._received.connect(self._on_received)
 
@@ -65,8 +63,8 @@ class Notifications(QObject):
     def withdraw(self, notification: Notification) -> None:
         """Take it off the screen: what it says is over."""
         self._waiting = [waiting for waiting in self._waiting if waiting != notification]
-        if notification in self._asked.values():
-            self._over.add(notification)
+        for serial in [serial for serial, asked in self._asked.items() if asked == notification]:
+            self._asked[serial] = None
         for number in [number for number, shown in self._shown.items() if shown == notification]:
             self._close(number)
 
@@ -89,8 +87,8 @@ class Notifications(QObject):
     def _on_connected(self, connection: Any) -> None:
         self._connection, self._is_connecting = connection, False
         if connection is None:
-            lost, self._asked = [*self._asked.values(), *self._waiting], {}
-            self._waiting = []
+            lost, self._asked = [*filter(None, self._asked.values()), *self._waiting], {}
+            self._waiting, self._shown = [], {}
             for notification in lost:
                 self._otherwise(notification)
             return
@@ -114,16 +112,22 @@ class Notifications(QObject):
         from jeepney import HeaderFields, MessageType
 
         kind, fields = message.header.message_type, message.header.fields
-        answered = self._asked.pop(fields.get(HeaderFields.reply_serial, 0), None)
-        if answered is not None and kind is MessageType.error:
-            self._otherwise(answered)
-        elif answered is not None and kind is MessageType.method_return:
-            self._shown[message.body[0]] = answered
-            if answered in self._over:
-                self._over.discard(answered)
-                self._close(message.body[0])
+        serial = fields.get(HeaderFields.reply_serial, 0)
+        if serial in self._asked:
+            asked = self._asked.pop(serial)
+            self._on_answer(asked, None if kind is MessageType.error else message.body[0])
         elif kind is MessageType.signal and fields.get(HeaderFields.interface) == _SERVICE:
             self._on_signal(fields.get(HeaderFields.member), message.body[0])
+
+    def _on_answer(self, asked: Notification | None, number: int | None) -> None:
+        """`number` is the service's; None: it has refused. `asked` is None if what it says is over already."""
+        if number is None:
+            if asked is not None:
+                self._otherwise(asked)
+        elif asked is None:
+            self._close(number)
+        else:
+            self._shown[number] = asked
 
     def _on_signal(self, name: str | None, number: int) -> None:
         if number not in self._shown:

@@ -5,7 +5,7 @@ from math import ceil
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.desktop.window_settings import Settings
 from app.home.contribute_button import AnywayButton, ContributeButton
@@ -29,6 +29,10 @@ from core.api.preferences.schedule import ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
+
+_BETWEEN = theme.UNIT * 2
+_SLACK = theme.UNIT
+"""Some scripts have letters of another font, whose lines are a little higher."""
 
 
 class HomePage(Page):
@@ -77,8 +81,8 @@ class HomePage(Page):
         self.runtime_notice.show_snapshot(snapshot)
         # The settings page, to which it leads, is this computer's.
         self._show_offer("" if self._link.machine else release.offered(snapshot.release))
-        self._show_remedy(status.remedy(snapshot))
         self.anyway.show_snapshot(snapshot)
+        self._show_remedy(status.remedy(snapshot))
         self.button.set_enabled(self._link.state is Link.UP)
         self._show_words()
         self._fetch_curve(snapshot)
@@ -105,8 +109,9 @@ class HomePage(Page):
         self._ring.set_diameter(theme.scaled(232 if roomy else 132))
         self._state_row.setSpacing(theme.UNIT * (10 if roomy else 4))
         # Room for more lines than there are: the button must not move under the pointer with each step.
-        line = ceil(QFontMetricsF(self._explanation.font()).lineSpacing())
-        self._explanation.setMinimumHeight((2 if roomy else 3) * line)
+        lines = {self._caption: 2, self._title: 1, self._explanation: 2 if roomy else 3}
+        room = sum(number * ceil(QFontMetricsF(label.font()).lineSpacing()) for label, number in lines.items())
+        self._sentences.setMinimumHeight(room + _SLACK + 2 * _BETWEEN)
 
     def _build(self) -> None:
         self._ring, self._chips, self._tiles = EpochRing(), StepChips(), Tiles()
@@ -139,12 +144,19 @@ class HomePage(Page):
         self.remedy = Button(tr("Change this limit…"), "link", lambda: self.limit_opened.emit(self._remedy))
         self.remedy.hide()
         actions = layouts.row(self.button, (self._left, 1), spacing=theme.UNIT * 3)
-        space = theme.UNIT * 2
         self.anyway = AnywayButton(self.perform)
-        below = layouts.row(self._chips, self.remedy, self.anyway, None)
-        below.addStrut(max(self._chips.sizeHint().height(), self.remedy.sizeHint().height()))
-        sentences = state, self._title, self._explanation
-        return layouts.column(None, *sentences, theme.UNIT, below, space, actions, None, spacing=space)
+        self._sentences = QWidget()
+        layouts.column(state, self._title, self._explanation, None, spacing=_BETWEEN, of=self._sentences)
+        below = self._steps_or_limits()
+        return layouts.column(None, self._sentences, theme.UNIT, below, _BETWEEN, actions, None, spacing=_BETWEEN)
+
+    def _steps_or_limits(self) -> QGridLayout:
+        """In one place, which is as high as the steps in any case: they may take two rows."""
+        layouts.keep_place(self._chips)
+        place = layouts.grid(0, 0, 1)
+        place.addWidget(self._chips, 0, 0)
+        place.addLayout(layouts.row(self.remedy, self.anyway, None), 0, 0)
+        return place
 
     def _curve_card(self) -> Card:
         self.place = Label("", Type.CAPTION, "muted", wrap=True)
@@ -163,7 +175,7 @@ class HomePage(Page):
         self._remedy = preference or ""
         self.remedy.setToolTip(preferences.words(preference).name if preference else "")
         self.remedy.setVisible(preference is not None)
-        self._chips.setVisible(preference is None)
+        self._chips.setVisible(preference is None and self.anyway.isHidden())
 
     def _show_words(self) -> None:
         """The sentences; once a second while one counts down and the page is visible."""

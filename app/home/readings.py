@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from app.text import progress, status
-from app.text.formats import amounts, numbers
+from app.text.formats import amounts, numbers, times
 from app.text.i18n import tr, trn
 from app.widgets.tile import NOTHING
 from core.api.snapshot import Snapshot, Today
@@ -39,8 +39,8 @@ def today(given: Today) -> Figure:
 
 
 def speed(snapshot: Snapshot) -> Figure:
-    """Nothing while this computer does not contribute."""
-    if snapshot.state != "contributing":
+    """Nothing while this computer does not contribute, or nothing is known of it."""
+    if snapshot.state != "contributing" or snapshot.silence:
         return Figure(NOTHING, "", tr("samples per second"))
     own = snapshot.progress.samples_per_second
     together = progress.speed(max(snapshot.progress.swarm_samples_per_second, own))
@@ -52,7 +52,7 @@ def peers(snapshot: Snapshot) -> Figure:
     count = snapshot.progress.peers
     if not count:
         return Figure(NOTHING, "", tr("train this model together"))
-    if snapshot.session is None or snapshot.state == "holding":
+    if snapshot.session is None or snapshot.state == "holding" or snapshot.silence:
         return Figure(numbers.count(count), "", tr("when you were last with them"), is_old=True)
     caption = tr("you are one of them") if count > 1 else tr("only you so far")
     if snapshot.progress.loss is not None:
@@ -62,10 +62,11 @@ def peers(snapshot: Snapshot) -> Figure:
 
 def network(snapshot: Snapshot) -> tuple[Reading, ...]:
     """Both directions, and the month where its data are limited."""
+    is_known = snapshot.session is not None and not snapshot.silence
     traffic, limits = snapshot.traffic, snapshot.settings.limits
     rates = (
-        _rate(tr("Up"), traffic.upload_rate if snapshot.session else None, limits.upload_limit),
-        _rate(tr("Down"), traffic.download_rate if snapshot.session else None, limits.download_limit),
+        _rate(tr("Up"), traffic.upload_rate if is_known else None, limits.upload_limit),
+        _rate(tr("Down"), traffic.download_rate if is_known else None, limits.download_limit),
     )
     if not (month := snapshot.data_month):
         return rates
@@ -87,7 +88,7 @@ def moved(snapshot: Snapshot) -> str:
 def computer(snapshot: Snapshot) -> tuple[Reading, ...]:
     """Processor, memory and graphics card, beside what the session may use of them; empty without one."""
     use, limits = snapshot.processor, snapshot.settings.limits
-    if use is None:
+    if use is None or snapshot.silence:
         return gpu(snapshot)
     memory = Reading(tr("Memory"), NOTHING, "", None)
     if use.memory and limits.memory_limit:
@@ -97,6 +98,14 @@ def computer(snapshot: Snapshot) -> tuple[Reading, ...]:
     elif use.memory:
         memory = Reading(tr("Memory"), *numbers.size_parts(use.memory), None)
     return (_amount(tr("Processor"), use.share, limits.processor_share, "%"), memory, *gpu(snapshot))
+
+
+def measured(snapshot: Snapshot) -> str:
+    """Since when the memory is known; the rest is of now."""
+    use = snapshot.processor
+    if use is None or snapshot.silence or not use.memory:
+        return ""
+    return tr("memory at {time}", time=times.second(use.memory_at))
 
 
 def gpu(snapshot: Snapshot) -> tuple[Reading, ...]:

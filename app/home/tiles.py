@@ -78,6 +78,6 @@ class Tiles(QGridLayout):
         self.peers.show_figure(*readings.peers(snapshot))
         self.network.show_readings(readings.network(snapshot), readings.moved(snapshot))
         measured = readings.computer(snapshot)
-        self.computer.show_readings(measured)
+        self.computer.show_readings(measured, readings.measured(snapshot))
         self.computer.setVisible(bool(measured))
         self.peers.setVisible(not measured)

@@ -80,7 +80,7 @@ class ProjectCard(Card):
 
     def show_snapshot(self, snapshot: Snapshot | None) -> None:
         """Who takes part now, and what this computer does about it."""
-        badges = projects.badges(self.info, self._members, snapshot.state if snapshot else "idle")
+        badges = projects.badges(self.info, self._members, snapshot)
         if badges != self._shown_badges:
             self._shown_badges = badges
             layouts.clear(self._badges)

@@ -24,6 +24,10 @@ class ProjectFilter(QWidget):
             group.addButton(button)
         layouts.row((self.search, 1), *self.buttons.values(), spacing=theme.UNIT * 2, of=self)
 
+    def show_all(self) -> None:
+        self.search.clear()
+        self.buttons[ListFilter.ALL].setChecked(True)
+
     @property
     def which(self) -> ListFilter:
         return next(which for which, button in self.buttons.items() if button.isChecked())

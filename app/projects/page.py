@@ -1,9 +1,10 @@
 """The projects page: the list in the order of preference, what can be done with each, and adding one."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMessageBox
 
@@ -29,6 +30,9 @@ from core.api.snapshot import Snapshot
 _FACTS_MS = 1000
 """Reports come twice a second; what they change on a card is fetched once."""
 
+_KEPT = "handle", "contribute", "member", "details"
+"""Parts of a card that have the focus again after the list is made again."""
+
 
 class ProjectsPage(LivePage):
     """Also fetches the list after everything that changes it."""
@@ -49,6 +53,8 @@ class ProjectsPage(LivePage):
             show=self._show,
             move=lambda which, step: self._move_to(which, self._order().index(which) + step),
         )
+        self._added = ""
+        """The project that the volunteer added just now, and has not seen yet."""
         self._pictures: dict[str, api.Picture | None] = {}
         self._build()
         self.setAcceptDrops(True)
@@ -70,19 +76,22 @@ class ProjectsPage(LivePage):
             return
         unfolded = [which for which, card in self._cards.items() if card.unfolded]
         focused = self.window().focusWidget()
-        held = next((which for which, card in self._cards.items() if card.handle is focused), None)
+        held = (
+            (which, name) for which, card in self._cards.items() for name in _KEPT if getattr(card, name) is focused
+        )
+        which, name = next(held, ("", ""))
         layouts.clear(self._list)
         members = sum(info.joined for info in projects)
         self._cards = {info.id: ProjectCard(info, self._actions, members) for info in projects}
         layouts.add(self._list, *self._cards.values())
         self._fetch_facts()
         self._apply_filter()
-        if held in self._cards:
+        if which in self._cards:
             # A widget takes the focus once it is shown, which its layout sees to after this.
-            QTimer.singleShot(0, self._cards[held].handle.setFocus)
-        for which in unfolded:
-            if which in self._cards:
-                self._show(which)
+            QTimer.singleShot(0, getattr(self._cards[which], name).setFocus)
+        for each in unfolded:
+            if each in self._cards:
+                self._show(each)
 
     def card(self, project: str) -> ProjectCard | None:
         return self._cards.get(project)
@@ -199,8 +208,14 @@ class ProjectsPage(LivePage):
 
     def _on_added(self, info: api.ProjectInfo) -> None:
         self.add_panel.reset()
-        self.refresh()
-        self._show(info.id)
+        self.filter.show_all()
+        self.ask(api.ListProjects(), partial(self._show_added, info.id), list[api.ProjectInfo])
+
+    def _show_added(self, which: str, projects: list[api.ProjectInfo]) -> None:
+        """Asks for it last: the answers before make the cards above it higher."""
+        self.show_projects(projects)
+        self._added = which
+        self._show(which)
 
     def _remove(self, which: str) -> None:
         info = self._cards[which].info
@@ -246,6 +261,15 @@ class ProjectsPage(LivePage):
     def _on_details(self, details: api.ProjectDetails) -> None:
         if card := self._cards.get(details.info.id):
             card.show_details(details)
+            if details.info.id == self._added:
+                self._added = ""
+                # Once its layout has placed it.
+                QTimer.singleShot(0, card, lambda: self._lead_to(card))
+
+    def _lead_to(self, card: ProjectCard) -> None:
+        """With the keyboard too; on a button that changes nothing."""
+        card.details.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.verticalScrollBar().setValue(card.y() - theme.GAP)
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         running = (snapshot.project, snapshot.session is not None)

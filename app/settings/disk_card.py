@@ -1,5 +1,7 @@
 """The disk on the settings page: what Idlehive holds, what is left, and "Free space now"."""
 
+import time
+
 from PySide6.QtWidgets import QWidget
 
 from app.link.engine_link import EngineLink
@@ -18,11 +20,12 @@ class DiskCard(Card):
         self._link = link
         self.kinds = layouts.column(spacing=theme.UNIT)
         self.left = Label("", Type.STRONG, wrap=True)
+        self.measured = Label("", Type.CAPTION, "muted")
         self.to_free = Label("", Type.CAPTION, "muted", wrap=True)
         self.problem = Notice("problem-frame")
         self.free = Button(tr("Free space now"), "secondary", self._free)
         self.free.setEnabled(False)
-        self.add(self.kinds, self.left, self.to_free, layouts.row(self.free, None), self.problem)
+        self.add(self.kinds, self.left, self.measured, self.to_free, layouts.row(self.free, None), self.problem)
 
     def refresh(self) -> None:
         self._link.ask(GetDiskUse(), self.show_use, self.problem.set_text, kind=DiskUse)
@@ -34,6 +37,7 @@ class DiskCard(Card):
             layouts.row((Label(name), 1), Label(numbers.size(size), Type.STRONG), of=line)
             self.kinds.addWidget(line)
         self.left.setText(disk.left(use))
+        self.measured.setText(disk.measured(time.time()))
         self.to_free.setText(disk.to_free(use))
         self.free.setEnabled(use.to_free > 0)
 

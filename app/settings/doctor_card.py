@@ -2,6 +2,7 @@
 
 import getpass
 import platform
+import time
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.settings import about
 from app.text import diagnostics
+from app.text.formats import times
 from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Dot, Label, Notice
@@ -41,10 +43,11 @@ class DoctorCard(Card):
         self.check = Button(tr("Check this computer"), "secondary", self.begin)
         self.copy = Button(tr("Copy diagnostics"), "secondary", self._copy)
         self.copy.setEnabled(False)
+        self.checked = Label("", Type.CAPTION, "muted")
         self.problem, self._findings = Notice("problem-frame"), list[Finding]()
         self._rows = layouts.column(spacing=theme.UNIT)
         buttons = layouts.row(self.check, self.copy, None, spacing=theme.UNIT * 2)
-        self.add(Label(text, Type.CAPTION, "muted", wrap=True), buttons, self.problem, self._rows)
+        self.add(Label(text, Type.CAPTION, "muted", wrap=True), buttons, self.problem, self.checked, self._rows)
         self._process = QProcess(self)
         self._process.finished.connect(self._on_end)
 
@@ -65,6 +68,7 @@ class DoctorCard(Card):
 
     def show_findings(self, findings: list[Finding]) -> None:
         self._findings = findings
+        self.checked.setText(tr("Checked at {time}.", time=times.second(time.time())))
         layouts.clear(self._rows)
         for each in findings:
             dot = Dot()

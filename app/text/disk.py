@@ -1,6 +1,6 @@
 """What Idlehive holds on the disk, in words."""
 
-from app.text.formats import numbers
+from app.text.formats import numbers, times
 from app.text.i18n import tr
 from core.api.disk import DiskUse
 
@@ -21,6 +21,10 @@ def kinds(use: DiskUse) -> list[tuple[str, int]]:
 
 def left(use: DiskUse) -> str:
     return tr("{size} are left on this disk.", size=numbers.size(use.disk_free))
+
+
+def measured(at: float) -> str:
+    return tr("Measured at {time}.", time=times.second(at))
 
 
 def to_free(use: DiskUse) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from app.text import messages
+from app.text.formats import times
 from app.text.i18n import N_, tr, translate
 from app.text.typed import quantities, values
 from core.api.message import Message
@@ -167,10 +168,17 @@ def situation(info: PreferenceInfo, snapshot: Snapshot) -> str:
     """The live value, and the value that applies if it is not the chosen one; empty if there is neither."""
     live = live_value(info.name, snapshot)
     if live is not None and isinstance(info.type, Number):
-        now = tr("Now {live}", live=quantities.write_live(live, info.type))
+        now = _measured(info.name, quantities.write_live(live, info.type), snapshot)
     else:
         now = _seen(info.name, snapshot)
     return " · ".join(filter(None, [now, applies_now(info)]))
+
+
+def _measured(name: str, live: str, snapshot: Snapshot) -> str:
+    """A measured value, and of when it is if that is not now."""
+    if name == "memory_limit" and snapshot.processor:
+        return tr("{live} at {time}", live=live, time=times.second(snapshot.processor.memory_at))
+    return tr("Now {live}", live=live)
 
 
 def applies_now(info: PreferenceInfo) -> str:
@@ -215,6 +223,8 @@ def live_value(name: str, snapshot: Snapshot) -> float | None:
     part, figure = _MEASURED.get(name.removeprefix(GENTLE), ("", ""))
     known = getattr(snapshot, part, None)
     if known is None or (part == "traffic" and snapshot.session is None):
+        return None
+    if snapshot.silence and part in {"traffic", "processor"}:
         return None
     measured: float | None = getattr(known, figure)
     return None if figure == "memory" and not measured else measured

@@ -52,8 +52,8 @@ def today(today: Today) -> str:
 
 
 def rates(snapshot: Snapshot) -> str:
-    """152 samples/s, 2.1 Mbit/s up, 3.4 Mbit/s down; empty while nothing is computed."""
-    if snapshot.state != "contributing":
+    """152 samples/s, 2.1 Mbit/s up, 3.4 Mbit/s down; empty while nothing is computed, or nothing is known of it."""
+    if snapshot.state != "contributing" or snapshot.silence:
         return ""
     own, traffic = numbers.figure(snapshot.progress.samples_per_second), snapshot.traffic
     up, down = numbers.rate(traffic.upload_rate), numbers.rate(traffic.download_rate)

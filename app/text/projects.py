@@ -10,7 +10,7 @@ from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api.message import Message
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
-from core.api.snapshot import Snapshot, State
+from core.api.snapshot import Snapshot
 
 
 class ListFilter(Enum):
@@ -38,12 +38,12 @@ def by_line(info: ProjectInfo) -> str:
     return tr("by {organiser} · result under {license}", organiser=info.organiser, license=info.license)
 
 
-def badges(info: ProjectInfo, members: int, state: State = "idle") -> list[tuple[str, str]]:
-    """(text, role) of each; `members` is the number of joined projects, `state` the engine's."""
+def badges(info: ProjectInfo, members: int, snapshot: Snapshot | None = None) -> list[tuple[str, str]]:
+    """(text, role) of each; `members` is the number of joined projects."""
     found = []
     if info.practice:
         found.append((tr("For practice"), "badge"))
-    if info.active and (words := _session(state)):
+    if info.active and snapshot and (words := _session(snapshot)):
         found.append((words, "badge-own"))
     elif info.joined:
         found.append((tr("Joined"), "badge"))
@@ -52,9 +52,11 @@ def badges(info: ProjectInfo, members: int, state: State = "idle") -> list[tuple
     return found
 
 
-def _session(state: State) -> str:
+def _session(snapshot: Snapshot) -> str:
     """What the session of a project does."""
-    match state:
+    if snapshot.silence:
+        return tr("No news")
+    match snapshot.state:
         case "contributing":
             return tr("Contributing now")
         case "starting" | "joining" | "syncing":
@@ -91,7 +93,7 @@ def given(details: ProjectDetails) -> str:
 
 def peers(info: ProjectInfo, curve: list[CurvePoint], snapshot: Snapshot | None, now: float) -> tuple[str, str]:
     """(figure, caption): the peers that this computer sees now, else those at the end of the last known epoch."""
-    if info.active and snapshot and snapshot.progress.peers:
+    if info.active and snapshot and snapshot.progress.peers and not snapshot.silence:
         count = snapshot.progress.peers
         return numbers.count(count), tr("Peers now")
     last = next((point for point in reversed(curve) if point.peers), None)

@@ -49,14 +49,14 @@ def until(state: ScheduleState, cells: str, zone: tzinfo, now: float) -> str:
 
 
 def override(state: ScheduleState, now: float) -> str:
-    """Empty unless the volunteer contributes against the schedule, now or before the override ends."""
+    """Empty unless the volunteer has overridden the schedule; true also of one who has paused, or without an engine."""
     end = state.override_until
     changes = state.next_at is not None and (end is None or state.next_at < end)
     if not state.overridden or (state.level is not Level.OFF and not changes):
         return ""
     if state.override_until is None:
-        return tr("You contribute in spite of the schedule until you resume it.")
-    return tr("You contribute in spite of the schedule until {time}.", time=times.clock(state.override_until, now))
+        return tr("The schedule does not count until you resume it.")
+    return tr("The schedule does not count until {time}.", time=times.clock(state.override_until, now))
 
 
 def of_which_full(cells: str) -> str:

@@ -33,6 +33,8 @@ _URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)
 
 def status(snapshot: Snapshot, now: float) -> str:
     """The state in one sentence, as in the tray."""
+    if snapshot.silence:
+        return tr("No news from the session since {time}", time=times.second(snapshot.silence.since))
     match snapshot.state:
         case "contributing":
             return tr("Contributing to {project}", project=project(snapshot))
@@ -55,7 +57,7 @@ def status(snapshot: Snapshot, now: float) -> str:
 
 def caption(snapshot: Snapshot, now: float) -> str:
     """The state above the project's name: shorter than `status`, since the page has room for the rest elsewhere."""
-    if snapshot.state == "contributing":
+    if snapshot.state == "contributing" and not snapshot.silence:
         return tr("Contributing")
     if snapshot.state == "failed":
         return _retry(snapshot, now) or tr("Stopped")
@@ -69,12 +71,19 @@ def title(snapshot: Snapshot) -> str:
 
 def explanation(snapshot: Snapshot, now: float) -> str:
     """What that means, in one to three sentences; every further reason has its own line."""
+    if snapshot.silence:
+        return silence()
     if snapshot.state == "contributing":
         return _contribution(snapshot.progress)
     lines = [closed(reason_sentence(reason, now)) for reason in other_reasons(snapshot)]
     if meaning := _meaning(snapshot) or detail(snapshot):
         lines.insert(0, meaning)
     return "\n".join(lines)
+
+
+def silence() -> str:
+    """What it means that the session sends no reports."""
+    return tr("The figures are of that time. After minutes without news, Idlehive ends the session and tries again.")
 
 
 def reachability(snapshot: Snapshot) -> str:
@@ -122,6 +131,8 @@ def ends_at(snapshot: Snapshot) -> float | None:
 
 def tone(snapshot: Snapshot) -> Tone:
     """The colour and icon of the state."""
+    if snapshot.silence:
+        return "quiet"
     if snapshot.state == "contributing":
         return "good"
     if any(reason.severity is Severity.PROBLEM for reason in snapshot.reasons):
@@ -151,6 +162,8 @@ def remedy(snapshot: Snapshot) -> str | None:
 
 def rest(snapshot: Snapshot) -> str:
     """In a word, why the batch in the ring does not move; empty while it does."""
+    if snapshot.silence:
+        return tr("no news")
     if snapshot.state == "contributing" or is_getting_ready(snapshot):
         return ""
     if is_paused(snapshot):

@@ -17,8 +17,8 @@ class Step(NamedTuple):
 
 
 def is_getting_ready(snapshot: Snapshot) -> bool:
-    """The session is starting, joining or catching up."""
-    return snapshot.state in {"starting", "joining", "syncing"}
+    """The session is starting, joining or catching up, and says so."""
+    return snapshot.state in {"starting", "joining", "syncing"} and not snapshot.silence
 
 
 def steps(snapshot: Snapshot) -> tuple[Step, ...]:
@@ -26,7 +26,7 @@ def steps(snapshot: Snapshot) -> tuple[Step, ...]:
     if is_getting_ready(snapshot):
         now = place_in_getting_ready(snapshot)
         return tuple(Step(*step, place == now) for place, step in enumerate(getting_ready()))
-    phase = snapshot.progress.phase if snapshot.state == "contributing" else None
+    phase = snapshot.progress.phase if snapshot.state == "contributing" and not snapshot.silence else None
     return tuple(Step(step_name(each), step_meaning(each), each == phase) for each in get_args(Phase))
 
 

@@ -8,7 +8,7 @@ Override = Literal["next_edge", "resumed", "none"]
 
 
 class Contribute(msgspec.Struct, frozen=True, tag=True):
-    """Start or continue contributing. Ends a pause. Reply: null.
+    """Start or continue contributing. Ends a pause. Reply: the number of what it borrows, else null.
 
     `project` is an id, URL or manifest file; a project that is not joined yet is joined first. None selects the first
     joined project, in the volunteer's order, that can run, and the practice project if none is joined.
@@ -25,8 +25,9 @@ class Contribute(msgspec.Struct, frozen=True, tag=True):
     """Kinds of reasons (`core.api.reasons.OVERRIDABLE`) that do not count: for `seconds`, else as long as `override`
     says. A volunteer who contributes already goes on afterwards, within the limits."""
     borrow: bool = False
-    """At its end, by time, epoch or `GiveBack`, what applied before applies again. Other commands of the meantime
-    count for both; a `Contribute` that borrows nothing ends it. Not kept when the engine ends."""
+    """At its end, by time, epoch or `GiveBack`, what applied before applies again. Several may borrow at once: the last
+    one applies. Other commands of the meantime count for all; a `Contribute` that borrows nothing ends what is
+    borrowed. Not kept when the engine ends."""
 
 
 class Pause(msgspec.Struct, frozen=True, tag=True):
@@ -42,7 +43,9 @@ class Resume(msgspec.Struct, frozen=True, tag=True):
 
 
 class GiveBack(msgspec.Struct, frozen=True, tag=True):
-    """End what was borrowed; nothing happens if nothing was. Reply: null."""
+    """End what was borrowed under this number; nothing happens if it has ended. Reply: null."""
+
+    number: int
 
 
 IntentCommand = Contribute | Pause | Resume | GiveBack

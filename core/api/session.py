@@ -87,6 +87,8 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     run is joined."""
     memory: int = 0
     """Bytes that all processes of the session hold, read now and then; 0: not read yet."""
+    memory_at: float = 0.0
+    """When it was read, UTC seconds."""
     reachability: Reachability | None = None
 
 

@@ -60,6 +60,14 @@ class Session(msgspec.Struct, frozen=True):
     started_at: float
 
 
+class Silence(msgspec.Struct, frozen=True):
+    """A session without news: `progress`, `traffic` and `processor` are of then."""
+
+    since: float
+    """Its last report."""
+    kind: Literal["no_report"] = "no_report"
+
+
 class Transfer(msgspec.Struct, frozen=True):
     """A download that must end before contributing starts, in bytes; total 0: unknown."""
 
@@ -120,6 +128,8 @@ class ProcessorUse(msgspec.Struct, frozen=True):
     """Percent of its allowed threads' time, over the last seconds."""
     memory: int = 0
     """Bytes; 0: not read yet."""
+    memory_at: float = 0.0
+    """When it was read: that is too expensive to be done all the time."""
 
 
 class DataMonth(msgspec.Struct, frozen=True):
@@ -155,6 +165,10 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """The volunteer wants to contribute when no reason prevents it."""
     borrowed: bool = False
     """A command has borrowed the engine and has not given it back."""
+    borrowings: tuple[int, ...] = ()
+    """The number of each that has; the first applies."""
+    goals: tuple[int, ...] = ()
+    """The numbers of what has ended by its time or epoch, of the latest."""
     goals_reached: int = 0
     """How often what was borrowed has ended by its time or epoch."""
     progress: Progress = Progress()
@@ -172,6 +186,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     data_month: DataMonth | None = None
     """None: no data cap is set."""
     session: Session | None = None
+    silence: Silence | None = None
+    """Set while the session's last report is older than its reports ever are."""
     reachability: Reachability | None = None
     """Of the session; None: not known, or it stays on this computer."""
     transfer: Transfer | None = None

@@ -1,6 +1,6 @@
 """`python -m core.engine.at_rest`: the snapshot of a profile whose engine does not run, as JSON.
 
-It only reads: today's contributions, the volunteer's intent and the level of the schedule.
+It only reads: today's contributions, the intent as the next engine will have it, and the level of the schedule.
 """
 
 import contextlib
@@ -25,8 +25,9 @@ def snapshot(profile: Profile, now: float) -> Snapshot:
     """Raises StoreError: the record cannot be read."""
     with contextlib.closing(Database(profile.database, to_read=True)) as database:
         journal = Journal(database, Days(database))
-        intent = StoredIntent(journal).value.at(now)
-        schedule = WeeklySchedule(StoredPreferences(database).load()["week"])
+        preferences = StoredPreferences(database).load()
+        intent = StoredIntent(journal, resume=preferences["resume_at_start"]).value.at(now)
+        schedule = WeeklySchedule(preferences["week"])
         week = schedule.outlook(now)
         state = ScheduleState(
             *(week.level, week.next_level, week.next_at, intent.override, intent.override_until),

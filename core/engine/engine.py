@@ -176,13 +176,16 @@ class Engine:
             pinned=self.intent.project,
             wanted=self.intent.wanted,
             borrowed=self.intent.before is not None,
-            goals_reached=self._intent.goals_reached,
+            borrowings=self.intent.borrowed,
+            goals=self._intent.goals[-16:],
+            goals_reached=len(self._intent.goals),
             progress=self._sessions.known_progress(selected),
             schedule=msgspec.structs.replace(self.decision.schedule, zone=self.weekly_schedule.zone_name(now)),
             anyway=self.intent.anyway,
             surroundings=machine_rules.surroundings(self.sensor_thread.readings),
             gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self.decision.settings.gpu),
             processor=self._sessions.processor_use(self.decision.settings.limits),
+            silence=self._sessions.silence(now),
             data_month=DataMonth(self._seen.conditions.network.used, cap) if cap else None,
             today=self._recorder.today(now),
             place=self.ranking.get(selected) if selected else None,
@@ -297,4 +300,5 @@ class Engine:
     def _set_alarm(self, now: float, place_at: float | None) -> None:
         own = moments(self._seen, self.decision, self.selection, self._state)
         if self._alarms is not None:
-            self._alarms.set_first(*own, self._recorder.next_moment(now), place_at, self.runtime.status.retry_at)
+            others = self._recorder.next_moment(now), self.runtime.status.retry_at, self._sessions.next_moment(now)
+            self._alarms.set_first(*own, place_at, *others)

@@ -13,7 +13,7 @@ from core.api.session import Report
 from core.client.installation import version
 from core.engine.decision.decide import Decision
 from core.engine.decision.facts import Failure
-from core.engine.decision.states import Failed, Idle, Leaving, Starting, State, Syncing
+from core.engine.decision.states import Failed, Idle, Leaving, Starting, State, Syncing, Working
 
 _ADVISE_AFTER = 4
 """Failures in a row after which waiting alone is unlikely to help."""
@@ -46,6 +46,7 @@ def build_snapshot(
         processor=base.processor if last else None,
         gpu=base.gpu if alive else None,
         session=session if alive else None,
+        silence=base.silence if last and isinstance(state, Working) else None,
         reachability=last.reachability if last else None,
         transfer=state.transfer if isinstance(state, Starting | Syncing) else None,
         catching_up=last.catching_up if last and isinstance(state, Syncing) else None,

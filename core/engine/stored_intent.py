@@ -18,8 +18,8 @@ class StoredIntent:
         self._journal = journal
         stored = read(journal.read_setting(_SETTING))
         self.value = stored if resume else stored.fulfilled()
-        self.goals_reached = 0
-        """How often what was borrowed has ended by its time or epoch."""
+        self.goals: tuple[int, ...] = ()
+        """The numbers of what was borrowed and has ended by its time or epoch."""
         self.asked_at = -math.inf
         """When the volunteer last asked to contribute."""
 
@@ -41,5 +41,5 @@ class StoredIntent:
         self._let_end(self.value.reached(epoch))
 
     def _let_end(self, intent: Intent) -> None:
-        self.goals_reached += self.value.before is not None and intent.before is None
+        self.goals += tuple(number for number in self.value.borrowed if number not in intent.borrowed)
         self.set(intent)

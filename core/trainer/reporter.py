@@ -1,12 +1,18 @@
-"""Sends reports to the engine, at most two a second, on a thread that training does not block."""
+"""Sends reports to the engine, at most two a second, on a thread that training does not block.
+
+While a session works, a report comes every two seconds even if nothing has changed: after a longer silence its figures
+count as old. On hold, where they stay as they are, only changes are sent.
+"""
 
 import os
 import threading
+import time
 from collections.abc import Callable
 
 from core.api.session import Report, TrainerReport, encode
 
 _PERIOD = 0.5
+_LONGEST_SILENCE = 2.0
 
 
 class Reporter:
@@ -39,13 +45,13 @@ class Reporter:
             self._thread.join()
 
     def _run(self) -> None:
-        last = None
+        last, sent_at = None, 0.0
         while True:
             stopping = self._stopped.is_set()
-            report = self._read()
-            if report != last:
+            report, now = self._read(), time.monotonic()
+            if report != last or (now >= sent_at + _LONGEST_SILENCE and report.stage != "holding"):
                 self.send(report)
-                last = report
+                last, sent_at = report, now
             if stopping:
                 return
             self._stopped.wait(_PERIOD)

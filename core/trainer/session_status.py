@@ -150,5 +150,6 @@ class SessionStatus:
             situation.cut_off,
             self._run.min_bandwidth,
             measured.memory.held,
+            measured.memory.held_at,
             self._run.reachability,
         )

@@ -1,8 +1,10 @@
 """Snapshots of the states that front ends meet."""
 
+from msgspec.structs import replace
+
 from core.api.message import Message
 from core.api.reasons import Kind, Reason, Severity
-from core.api.snapshot import Progress, Session, Snapshot, Today, Traffic, Transfer
+from core.api.snapshot import Progress, Session, Silence, Snapshot, Today, Traffic, Transfer
 
 NOW = 1_750_000_000.0
 """15 June 2025, 15:06:40 UTC."""
@@ -44,6 +46,10 @@ CONTRIBUTING = Snapshot(
     today=Today(48_210, 11_520, 37),
     version="0.1.0",
 )
+
+
+SILENT = replace(CONTRIBUTING, silence=Silence(NOW))
+"""Its session has not reported since."""
 
 
 def paused(until: float | None = None) -> Snapshot:

@@ -131,6 +131,11 @@ def _written(pipe: io.TextIOWrapper) -> str:
 def obedient(engine: ScriptedEngine) -> ScriptedEngine:
     """An engine that contributes when told to, and is idle when it is given back."""
     engine.show(BEFORE)
-    engine.answer(Contribute, lambda _: engine.show(active()))
+
+    def contribute(_: Contribute) -> int:
+        engine.show(active())
+        return 1
+
+    engine.answer(Contribute, contribute)
     engine.answer(GiveBack, lambda _: engine.show(AFTER))
     return engine

@@ -7,7 +7,7 @@ from core.api.snapshot import Progress, Session, Snapshot, Today, Traffic
 
 NOW = 1_760_000_000.0
 BEFORE = Snapshot(state="idle", engine_pid=4242, today=Today(epochs=17))
-AFTER = Snapshot(state="idle", engine_pid=4242, today=Today(120, 15.0, 19), goals_reached=1)
+AFTER = Snapshot(state="idle", engine_pid=4242, today=Today(120, 15.0, 19), goals=(1,), goals_reached=1)
 
 
 def active(epoch: int = 17, samples: int = 0, *, borrowed: bool = True, **others: Any) -> Snapshot:
@@ -17,6 +17,7 @@ def active(epoch: int = 17, samples: int = 0, *, borrowed: bool = True, **others
         project_name="Bees",
         wanted=True,
         borrowed=borrowed,
+        borrowings=(1,) if borrowed else (),
         progress=Progress(epoch, samples, 4.3, 5, 8.2, 102.5, 2600, 310, 4096),
         traffic=Traffic(samples * 1000, samples * 500),
         session=Session(77, NOW),

@@ -3,8 +3,8 @@
 import signal
 import time
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from app.cli.contribute import Outcome, judge
 from app.text import reasons
@@ -41,7 +41,7 @@ def test_an_engine_that_fulfilled_the_goal_by_itself_is_not_paused(
     wait_for_line(process, "Contributing to Bees")
     # It never shows the epoch: the session has left by then.
     obedient.show(active(17, 120))
-    obedient.show(msgspec.structs.replace(BEFORE, goals_reached=1))
+    obedient.show(replace(BEFORE, goals=(1,)))
     process.communicate(timeout=20)
     assert process.returncode == 0
     assert not obedient.received(Pause)
@@ -75,7 +75,7 @@ def test_a_signal_stops_contributing_and_tells_what_was_given(
     out, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (0, "")
     assert "Given: 120 samples" in out
-    assert obedient.received(GiveBack) == [GiveBack()]
+    assert obedient.received(GiveBack) == [GiveBack(1)]
     assert not obedient.received(Quit)
 
 
@@ -89,19 +89,20 @@ def test_stopped_before_what_was_agreed_is_code_1(obedient: ScriptedEngine, star
 
 def test_an_engine_that_contributed_before_goes_on(obedient: ScriptedEngine, start_cli: StartCli) -> None:
     obedient.show(active(borrowed=False))
+    obedient.answer(GiveBack, lambda _: obedient.show(active(borrowed=False)))
     process = start_cli("contribute", "whales")
     wait_for_line(process, "Contributing to Bees")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=20)
     assert "continues to contribute, as before" in out
     assert obedient.received(Contribute) == [Contribute("whales", borrow=True)]
-    assert obedient.received(GiveBack) == [GiveBack()]
+    assert obedient.received(GiveBack) == [GiveBack(1)]
 
 
 def test_giving_up_is_code_1_with_the_reason(obedient: ScriptedEngine, start_cli: StartCli) -> None:
     process = start_cli("contribute")
     wait_for_line(process, "Contributing to Bees")
-    obedient.show(Snapshot(state="failed", reasons=(GAVE_UP,), error=TOO_LITTLE, engine_pid=4242, borrowed=True))
+    obedient.show(Snapshot(state="failed", reasons=(GAVE_UP,), error=TOO_LITTLE, engine_pid=4242, borrowings=(1,)))
     _, err = process.communicate(timeout=20)
     assert process.returncode == 1
     assert err == f"idlehive: {reasons.sentence(GAVE_UP)}\n"
@@ -111,7 +112,7 @@ def test_a_failure_that_is_tried_again_is_no_end(obedient: ScriptedEngine, start
     process = start_cli("contribute")
     wait_for_line(process, "Contributing to Bees")
     error, retry_at = Message("session_ended"), time.time() + 60
-    obedient.show(Snapshot(state="failed", error=error, retry_at=retry_at, engine_pid=4242, borrowed=True))
+    obedient.show(Snapshot(state="failed", error=error, retry_at=retry_at, engine_pid=4242, borrowings=(1,)))
     wait_for_line(process, "Waiting to retry in 1 min: The session ended by itself")
     obedient.show(active())
     wait_for_line(process, "Contributing to Bees")
@@ -150,13 +151,53 @@ def test_a_reader_that_has_had_enough_stops_contributing(obedient: ScriptedEngin
 
 
 @pytest.mark.parametrize(
-    ("borrowed", "reached", "stop", "outcome"),
+    ("borrowings", "goals", "stop", "outcome"),
     [
-        (True, 3, False, None),
-        (True, 3, True, Outcome.STOPPED),
-        (False, 4, False, Outcome.REACHED),
-        (False, 3, False, Outcome.STOPPED),
+        ((3,), (), False, None),
+        ((3,), (), True, Outcome.STOPPED),
+        ((4, 3), (), False, None),
+        ((), (3,), False, Outcome.REACHED),
+        ((), (4,), False, Outcome.STOPPED),
+        ((4,), (), False, Outcome.STOPPED),
     ],
 )
-def test_the_end_is_judged_by_the_engine(borrowed: bool, reached: int, stop: bool, outcome: Outcome | None) -> None:
-    assert judge(active(borrowed=borrowed, goals_reached=reached), 3, stop) is outcome
+def test_the_end_is_judged_by_the_engine(
+    borrowings: tuple[int, ...], goals: tuple[int, ...], stop: bool, outcome: Outcome | None
+) -> None:
+    assert judge(replace(active(), borrowings=borrowings, goals=goals), 3, stop) is outcome
+
+
+def test_what_another_one_fails_at_is_no_end_of_this_one() -> None:
+    failed = replace(active(), reasons=(GAVE_UP,), borrowings=(4, 3))
+    assert (judge(failed, 4, False), judge(failed, 3, False)) == (Outcome.FAILED, None)
+
+
+def test_one_that_another_one_overtakes_says_so_and_goes_on(obedient: ScriptedEngine, start_cli: StartCli) -> None:
+    process = start_cli("contribute", "--until-epoch", "19")
+    wait_for_line(process, "Contributing to Bees")
+    obedient.show(replace(active(), borrowings=(2, 1)))
+    wait_for_line(process, "Another `idlehive contribute` goes first; this one continues when it has ended.")
+    obedient.show(replace(active(), borrowings=(1,), goals=(2,)))
+    wait_for_line(process, "It goes on here.")
+    obedient.show(AFTER)
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
+def test_one_that_overtakes_another_one_says_so_and_leaves_it_contributing(
+    engine: ScriptedEngine, start_cli: StartCli
+) -> None:
+    engine.show(replace(active(), borrowings=(2,)))
+
+    def contribute(_: Contribute) -> int:
+        engine.show(replace(active(), borrowings=(3, 2)))
+        return 3
+
+    engine.answer(Contribute, contribute)
+    engine.answer(GiveBack, lambda _: engine.show(replace(active(), borrowings=(2,))))
+    process = start_cli("contribute", "whales")
+    wait_for_line(process, "Another `idlehive contribute` waits until this one has ended.")
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert "continues to contribute, as before" in out
+    assert engine.received(GiveBack) == [GiveBack(3)]

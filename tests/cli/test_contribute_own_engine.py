@@ -16,10 +16,10 @@ import os
 from core.client.profile import Profile
 from core.api.snapshot import Snapshot
 from tests.fakes.scripted_engine import Script, run
-snapshots = Snapshot(state="idle", engine_pid=os.getpid(), borrowed=True), Snapshot(state="idle", goals_reached=1)
-run(Script(snapshots=snapshots), Profile.from_environment())
+snapshots = Snapshot(state="idle", engine_pid=os.getpid(), borrowings=(1,)), Snapshot(state="idle", goals=(1,))
+run(Script(snapshots=snapshots, replies={'Contribute': 1}), Profile.from_environment())
 """
-REFUSING = ENGINE.replace("=snapshots)", "=snapshots, refusals={'Contribute': 'There is no such project.'})")
+REFUSING = ENGINE.replace("replies={'Contribute': 1}", "refusals={'Contribute': 'There is no such project.'}")
 
 
 @pytest.fixture

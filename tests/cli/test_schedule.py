@@ -114,4 +114,4 @@ def test_status_tells_the_schedule_and_what_overrides_it(engine: ScriptedEngine,
     engine.show(Snapshot(state="idle", schedule=state, engine_pid=4242))
     said = run_cli("status").stdout
     assert "Schedule: Off. Next change: full power, " in said
-    assert "You contribute in spite of the schedule until you resume it." in said
+    assert "The schedule does not count until you resume it." in said

@@ -2,9 +2,11 @@
 
 import json
 import time
+from contextlib import closing
 from typing import Any
 
 import msgspec
+import pytest
 
 from app.cli.console import output
 from core.api.message import Message
@@ -12,8 +14,10 @@ from core.api.preferences.schedule import CELLS
 from core.api.reasons import Kind, Reason
 from core.api.session import Counters
 from core.api.session_settings import Limits, SessionSettings
-from core.api.snapshot import Place, Snapshot, Surroundings, Traffic
+from core.api.snapshot import Place, Silence, Snapshot, Surroundings, Traffic
 from core.client.profile import Profile
+from core.engine.decision.intent import Intent
+from core.engine.stored_intent import StoredIntent
 from core.store.store import Store
 from tests.cli.conftest import ROOT, RunCli, StartCli
 from tests.cli.given import ACTIVE, the_line
@@ -55,6 +59,14 @@ def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: Run
     assert said.startswith("Contributing to Bees\n")
     assert "  This session: 1 234 samples at 8.2/s\n  Traffic: 34.0 MB sent (9.6 Mbit/s), " in said
     assert max(map(len, said.splitlines())) <= 80
+
+
+def test_a_session_without_news_is_told_to_people_and_scripts(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.show(Snapshot(**{**_fields(ACTIVE), "silence": Silence(time.time() - 12)}))
+    assert run_cli("status").stdout.startswith("No news from the session since ")
+    told = json.loads(run_cli("status", "--json").stdout)["silence"]
+    assert told["kind"] == "no_report"
+    assert 12 <= told["seconds"] == pytest.approx(time.time() - told["since"], abs=30)
 
 
 def test_status_tells_how_others_reach_this_computer(engine: ScriptedEngine, run_cli: RunCli) -> None:
@@ -143,6 +155,20 @@ def test_status_without_an_engine_knows_the_day_and_the_level_of_the_hour(profil
     assert (told["engine_pid"], told["today"]["samples"], told["schedule"]["level"]) == (0, 64, "gentle")
     assert "  Today: 64 samples, 0 epochs, 10 s\n" in run_cli("status").stdout
     assert not profile.socket.exists()
+
+
+def test_without_an_engine_nobody_is_said_to_contribute(profile: Profile, run_cli: RunCli) -> None:
+    profile.prepare()
+    with closing(Store(profile.database)) as store:
+        store.preferences.set("week", "." * CELLS)
+        StoredIntent(store.journal).set(Intent(wanted=True, override=True))
+    assert "contribut" not in run_cli("status").stdout.replace("idlehive contribute", "")
+    told = json.loads(run_cli("status", "--json").stdout)
+    assert (told["wanted"], told["schedule"]["overridden"]) == (True, True)
+    with closing(Store(profile.database)) as store:
+        store.preferences.set("resume_at_start", False)
+    told = json.loads(run_cli("status", "--json").stdout)
+    assert (told["wanted"], told["schedule"]["overridden"]) == (False, False), "the next engine will not take it up"
 
 
 def test_a_record_that_cannot_be_read_leaves_the_status_without_figures(profile: Profile, run_cli: RunCli) -> None:

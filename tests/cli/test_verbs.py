@@ -22,6 +22,8 @@ from tests.fakes.scripted_engine import ScriptedEngine
         (("projects", "shw", "bees"), "did you mean “show”?"),
         (("projects", "show", "Bees!"), "“Bees!” is not a project"),
         (("projects", "add", "./nowhere.json"), "There is no file ./nowhere.json"),
+        (("projects", "add", "/tmp"), "/tmp is a folder. Name the project's manifest in it"),
+        (("projects", "add", ".."), ".. is a folder."),
         (("limits", "set", "cache_size", "3kB"), "Allowed: 64 MiB to 1 PiB."),
         (("limits", "set", "speed", "3"), "There is no preference named “speed”; there are: threads, gentle.threads,"),
         (("limits", "set"), "required: NAME, VALUE"),

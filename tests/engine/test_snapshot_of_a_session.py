@@ -1,16 +1,22 @@
 """What front ends see of a session in difficulties."""
 
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
-from core.api.intent import Contribute, Pause
+from core.api.intent import Contribute, Pause, Resume
 from core.api.message import Message
 from core.api.session import Report
 from core.api.session_settings import SessionSettings
-from core.api.snapshot import CatchUp, Session, Snapshot
+from core.api.snapshot import CatchUp, Session, Silence, Snapshot
 from core.engine.decision.decide import Decision
 from core.engine.decision.facts import Failure
 from core.engine.decision.lifecycle import LONGEST_HOLD
-from core.engine.decision.states import Failed, State, Syncing
+from core.engine.decision.states import Contributing, Failed, Holding, State, Syncing
+from core.engine.session.sessions import SILENT_AFTER
 from core.engine.snapshot import build_snapshot
 from tests.engine.world import Play, World
 
@@ -56,3 +62,55 @@ def test_what_is_known_of_a_run_stays_when_the_session_has_ended(play: Play) -> 
         assert world.engine.snapshot().session is None
 
     play(scenario)
+
+
+def test_a_session_that_stops_reporting_is_said_to_be_silent(play: Play) -> None:
+    async def scenario(world: World) -> None:
+        def seconds_pass() -> bool:
+            world.now += 1
+            world.engine.update()
+            return world.engine.snapshot().silence is not None
+
+        await world.tell(Contribute())
+        session = (await world.until("contributing")).session
+        assert session is not None
+        with stopped(session.pid):
+            await world.wait_for(seconds_pass)
+            silence = world.engine.snapshot().silence
+            assert silence is not None
+            assert world.now - silence.since >= SILENT_AFTER
+        await world.wait_for(lambda: world.engine.snapshot().silence is None)
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("state", [Contributing("p", 0.0), Syncing("p", 0.0), Holding("p", (), 0.0)])
+def test_on_hold_no_news_is_expected(state: State) -> None:
+    silent = Snapshot("idle", silence=Silence(5.0))
+    decision = Decision(reasons=(), settings=SessionSettings(), project="p", wanted=True)
+    shown = build_snapshot(silent, state, decision, Report("contributing"), None).silence
+    assert shown == (None if isinstance(state, Holding) else Silence(5.0))
+    assert build_snapshot(silent, state, decision, None, None).silence is None, "nothing is old before a first report"
+
+
+def test_a_session_that_goes_on_after_a_hold_has_time_to_report(play: Play) -> None:
+    async def scenario(world: World) -> None:
+        await world.tell(Contribute())
+        await world.until("contributing")
+        await world.tell(Pause())
+        await world.until("holding")
+        world.now += SILENT_AFTER + 1
+        resumed = await world.tell(Resume())
+        assert (resumed.state, resumed.silence) == ("contributing", None)
+
+    play(scenario)
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """The process hangs meanwhile."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)

@@ -117,14 +117,26 @@ def test_a_session_begins_with_start_and_nothing_else(engine: Engine) -> None:
 def test_a_report_is_sent_when_it_changes_and_a_last_one_at_the_end() -> None:
     reading, writing = os.pipe()
     reporter = Reporter(writing)
-    reports = iter([Report("preparing")] + [Report("joining")] * 100)
+    reports = iter([Report("preparing")] + [Report("holding")] * 100)
     reporter.report(lambda: next(reports))
     received = os.fdopen(reading, "rb")
     assert report_decoder.decode(received.readline()) == Report("preparing")
-    assert report_decoder.decode(received.readline()) == Report("joining")
+    assert report_decoder.decode(received.readline()) == Report("holding")
     reporter.stop()
     os.close(writing)
     assert received.read() == b""
+    received.close()
+
+
+def test_a_session_that_works_reports_also_when_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.trainer.reporter._LONGEST_SILENCE", 0.0)
+    reading, writing = os.pipe()
+    reporter = Reporter(writing)
+    reporter.report(lambda: Report("joining"))
+    received = os.fdopen(reading, "rb")
+    assert [report_decoder.decode(received.readline()) for _ in range(3)] == [Report("joining")] * 3
+    reporter.stop()
+    os.close(writing)
     received.close()
 
 

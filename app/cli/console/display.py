@@ -137,7 +137,8 @@ def facts(snapshot: Snapshot) -> list[tuple[str, str]]:
 def _without_figures(snapshot: Snapshot) -> tuple[object, ...]:
     """A change of these makes a new line; figures that change all the time do not."""
     reasons = tuple((reason.kind, reason.until) for reason in snapshot.reasons)
-    return snapshot.state, snapshot.project, snapshot.catching_up, snapshot.error, snapshot.retry_at, reasons
+    now_and_then = snapshot.silence, snapshot.catching_up, snapshot.error, snapshot.retry_at
+    return snapshot.state, snapshot.project, *now_and_then, reasons
 
 
 def event_line(event: Event) -> str:

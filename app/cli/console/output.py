@@ -4,6 +4,7 @@ import argparse
 import os
 import shutil
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TextIO
@@ -71,6 +72,8 @@ def status_json(snapshot: Snapshot) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(snapshot)
     del plain["type"]
     plain["reasons"] = [_reason_json(reason) for reason in snapshot.reasons]
+    if snapshot.silence:
+        plain["silence"]["seconds"] = round(time.time() - snapshot.silence.since, 1)
     plain["error"] = messages.sentence(snapshot.error) if snapshot.error else None
     settings = plain.pop("settings")
     # The contract has this switch as a number.

@@ -38,6 +38,13 @@ def time_of_day(hour: int, minute: int) -> str:
     return _in_half_days(hour, f":{minute:02}")
 
 
+def second(moment: float) -> str:
+    """A moment of the last minutes: 23:00:07, or 11:00:07 PM."""
+    local = _local(moment)
+    seconds = f":{local.minute:02}:{local.second:02}"
+    return f"{local.hour:02}{seconds}" if region.current().has_24_hours else _in_half_days(local.hour, seconds)
+
+
 def hour(number: int) -> str:
     """A full hour on an axis: 23, or 11 PM."""
     return f"{number:02}" if region.current().has_24_hours else _in_half_days(number, "")

@@ -4,6 +4,9 @@ from app.text.i18n import N_
 
 WORDINGS = {
     "disk_full": N_("The disk is full. Free some space for {path}."),
+    "manifest_is_folder": N_(
+        "{path} is a folder. Name the project's manifest in it (a file such as project.json), or its address (https://…)."
+    ),
     "file_missing": N_("There is no file {path}."),
     "file_unreadable": N_("{path} cannot be read: {detail}."),
     "file_not_written": N_("{path} cannot be written: {detail}."),

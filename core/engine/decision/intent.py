@@ -25,7 +25,19 @@ class Intent(msgspec.Struct, frozen=True):
     override_until: float | None = None
     """… until this time, None: until resumed."""
     before: "Intent | None" = None
-    """Borrowed: what comes back at the end."""
+    """Borrowed: what comes back at the end, which may be borrowed too."""
+    number: int = 0
+    """By which what is borrowed is given back."""
+
+    @property
+    def own(self) -> "Intent":
+        """The volunteer's, without what is borrowed."""
+        return self.before.own if self.before else self
+
+    @property
+    def borrowed(self) -> tuple[int, ...]:
+        """The numbers of what is borrowed; the first applies."""
+        return (self.number, *self.before.borrowed) if self.before else ()
 
     def contribute(
         self,
@@ -36,13 +48,14 @@ class Intent(msgspec.Struct, frozen=True):
         override: Override = "next_edge",
         anyway: tuple[str, ...] = (),
         week: Outlook = ALWAYS,
-        borrow: bool = False,
+        borrow: int = 0,
     ) -> "Intent":
-        """Contribute `until` a time; `override`: whether hours that are off are overridden; `anyway`: which reasons."""
-        is_off, own = week.level is Level.OFF, self.given_back()
+        """Contribute `until` a time; `override`: whether hours that are off are overridden; `anyway`: which reasons;
+        `borrow`: the number under which it is borrowed, 0 if it is not."""
+        is_off = week.level is Level.OFF
         overrides = override != "none" and (is_off or until is not None or override == "resumed")
         # A volunteer on the schedule who asks for one more hour does not ask to stop for good after it.
-        goes_on = own.wanted and ((is_off and overrides) or bool(anyway)) and not borrow
+        goes_on = self.own.wanted and ((is_off and overrides) or bool(anyway)) and not borrow
         end = until if until is not None else week.next_at if override == "next_edge" else None
         return Intent(
             True,
@@ -52,17 +65,24 @@ class Intent(msgspec.Struct, frozen=True):
             override=overrides,
             anyway=anyway,
             override_until=end if overrides or anyway else None,
-            before=own if borrow else None,
+            before=self if borrow else None,
+            number=borrow,
         )
 
-    def given_back(self) -> "Intent":
-        """What was borrowed has ended."""
-        return self.before or self
+    def given_back(self, number: int) -> "Intent":
+        """What was borrowed under this number has ended."""
+        if self.before is None or self.number == number:
+            return self.before or self
+        return msgspec.structs.replace(self, before=self.before.given_back(number))
 
     def reached(self, epoch: int) -> "Intent":
-        """The run has reached an epoch."""
-        is_done = self.until_epoch is not None and epoch >= self.until_epoch
-        return self.before or self.fulfilled() if is_done else self
+        """The run of the project has reached an epoch."""
+        return self._reached(epoch, self.project)
+
+    def _reached(self, epoch: int, project: str | None) -> "Intent":
+        intent = msgspec.structs.replace(self, before=self.before and self.before._reached(epoch, project))
+        is_done = self.project == project and self.until_epoch is not None and epoch >= self.until_epoch
+        return intent.before or intent.fulfilled() if is_done else intent
 
     def pause(self, until: float | None) -> "Intent":
         before = self.before and self.before.pause(until)
@@ -107,6 +127,6 @@ def read(text: str | None) -> Intent:
     The command that borrowed it has ended with the engine.
     """
     try:
-        return Intent() if text is None else msgspec.json.decode(text, type=Intent).given_back()
+        return Intent() if text is None else msgspec.json.decode(text, type=Intent).own
     except msgspec.DecodeError:
         return Intent()

@@ -115,7 +115,9 @@ def from_file(name: str, cap: int) -> bytes:
     try:
         with path.open("rb") as file:
             text = file.read(cap + 1)
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+    except IsADirectoryError:
+        raise UsageError("manifest_is_folder", path=str(path)) from None
+    except (FileNotFoundError, NotADirectoryError):
         raise UsageError("file_missing", path=str(path)) from None
     except OSError as error:
         raise WorldError("file_unreadable", path=str(path), detail=detail_of(error)) from None

@@ -1,6 +1,7 @@
 """Carries out front ends' commands. The commands' docstrings name the results' types."""
 
 from collections.abc import Awaitable, Callable
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -38,6 +39,8 @@ _LONGEST_SECRET = 4096
 class Commands:
     def __init__(self, engine: Engine, profile: Profile) -> None:
         self._engine = engine
+        self._numbers = count(1)
+        """Of what is borrowed."""
         disk = Disk(profile)
         history = HistoryQueries(engine)
         self._handlers: dict[type[Any], Callable[[Any], Any]] = {
@@ -45,7 +48,7 @@ class Commands:
             GetSensors: lambda _: engine.sensors(),
             Contribute: self._contribute,
             Pause: self._pause,
-            GiveBack: lambda _: engine.want(engine.intent.given_back()),
+            GiveBack: lambda command: engine.want(engine.intent.given_back(command.number)),
             Resume: lambda _: engine.want(engine.intent.resume(), retry=True),
             projects.ListProjects: lambda _: self._list_projects(),
             projects.ShowProject: self._show_project,
@@ -88,7 +91,7 @@ class Commands:
         result = self._handlers[type(command)](command)
         return await result if isinstance(result, Awaitable) else result
 
-    async def _contribute(self, command: Contribute) -> None:
+    async def _contribute(self, command: Contribute) -> int | None:
         seconds = _duration(command.seconds)
         if command.until_epoch is not None and command.until_epoch < 1:
             raise UsageError("epoch_too_small", epoch=command.until_epoch)
@@ -107,9 +110,10 @@ class Commands:
             override=command.override,
             anyway=command.anyway,
             week=week,
-            borrow=command.borrow,
+            borrow=next(self._numbers) if command.borrow else 0,
         )
         engine.want(intent, retry=True)
+        return intent.number or None
 
     def _pause(self, command: Pause) -> None:
         now, seconds = self._engine.clock(), _duration(command.seconds)

@@ -14,12 +14,12 @@ class ProcessorWatch:
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, float]] = deque()
-        self._memory = 0
+        self._memory = 0, 0.0
 
     def begin(self) -> None:
         """Measure a new session."""
         self._seen.clear()
-        self._memory = 0
+        self._memory = 0, 0.0
 
     def add(self, report: Report, now: float) -> None:
         if self._seen and now < self._seen[-1][0]:
@@ -27,7 +27,7 @@ class ProcessorWatch:
         self._seen.append((now, report.counters.cpu_seconds))
         while len(self._seen) > 2 and self._seen[1][0] <= now - _SPAN:
             self._seen.popleft()
-        self._memory = report.memory
+        self._memory = report.memory, report.memory_at
 
     def read(self, threads: int) -> ProcessorUse | None:
         """None before there are two reports."""
@@ -35,4 +35,4 @@ class ProcessorWatch:
             return None
         (began, before), (now, seconds) = self._seen[0], self._seen[-1]
         share = (seconds - before) / max(now - began, 0.1) / threads
-        return ProcessorUse(min(100, max(0, round(100 * share))), self._memory)
+        return ProcessorUse(min(100, max(0, round(100 * share))), *self._memory)

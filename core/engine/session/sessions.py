@@ -16,6 +16,8 @@ from core.engine.session.processor_use import ProcessorWatch
 from core.engine.session.session import Services, Session, SessionEvent
 from core.store.projects import Project
 
+SILENT_AFTER = 5.0
+"""Seconds without a report after which a session counts as silent; while it works, one comes every two."""
 _KEPT_ON_HOLD = ("epoch", "peers", "epoch_samples", "own_epoch_samples")
 
 
@@ -34,6 +36,8 @@ class Sessions:
         self._project, self._started_at = "", 0.0
         self.report: Report | None = None
         """The present session's last one."""
+        self._heard_at: float | None = None
+        """Its last report, or when it went on: on hold it reports only changes."""
         self._known: tuple[str, api.Progress] = "", api.Progress()
         """What the last session saw of its project's run."""
 
@@ -53,6 +57,16 @@ class Sessions:
         """Whether the computer has slept since the present session began."""
         return self._session is not None and self._sleep.now.wakes != self._wakes_before
 
+    def silence(self, now: float) -> api.Silence | None:
+        """Of the present session, if it is not on hold."""
+        last = self._heard_at
+        return api.Silence(last) if last is not None and now >= last + SILENT_AFTER else None
+
+    def next_moment(self, now: float) -> float | None:
+        """When the present session will be silent if it reports nothing before; None: it is."""
+        last = self._heard_at
+        return last + SILENT_AFTER if last is not None and now < last + SILENT_AFTER else None
+
     def processor_use(self, limits: Limits) -> api.ProcessorUse | None:
         return self._processor.read(limits.threads_on(os.cpu_count() or 2))
 
@@ -67,6 +81,7 @@ class Sessions:
                 self._begin(self._services.catalogue.get(project), settings, now, promptly=awaited)
             case Hold() | Resume() if self._session is not None:
                 self._session.send(effect)
+                self._heard_at = now if self._heard_at is not None else None
             case Leave() if self._session is not None:
                 self._session.leave(effect)
             case KillGroup() if self._session is not None:
@@ -77,12 +92,12 @@ class Sessions:
             case Report():
                 if event.stage == "holding":
                     event = on_hold(event, self.report)
-                self.report = event
+                self.report, self._heard_at = event, now
                 self._processor.add(event, now)
                 if event.progress.target_batch_size:
                     self._known = self._project, _at_rest(event.progress)
             case Ended():
-                self._session = self.report = None
+                self._session = self.report = self._heard_at = None
 
     def apply(self, settings: SessionSettings) -> None:
         """Apply these settings to the present session."""
@@ -108,7 +123,7 @@ class Sessions:
         await self._backbone.stop()
 
     def _begin(self, project: Project, settings: SessionSettings, now: float, *, promptly: bool) -> None:
-        self.report = None
+        self.report = self._heard_at = None
         self._project, self._started_at = project.id, now
         self._processor.begin()
         self._wakes_before = self._sleep.now.wakes

@@ -27,6 +27,8 @@ class MemoryGuard:
         self._next = clock()
         self.held = 0
         """Bytes at the last measurement."""
+        self.held_at = 0.0
+        """When that was, UTC seconds."""
         self._unchecked: int | None = None
 
     def check(self, limit: int) -> None:
@@ -54,6 +56,7 @@ class MemoryGuard:
 
     def _record(self) -> None:
         self.held = measured = self._measure()
+        self.held_at = time.time()
         self._unchecked = measured
 
     def _compare(self, limit: int) -> None:

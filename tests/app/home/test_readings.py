@@ -1,11 +1,12 @@
 """Live values against their ceilings, for the tiles at home."""
 
+import pytest
 from msgspec.structs import replace
 
 from app.home import readings
 from core.api.session_settings import Limits, SessionSettings
-from core.api.snapshot import DataMonth, GpuUse, ProcessorUse, Snapshot
-from tests.app.snapshots import CONTRIBUTING
+from core.api.snapshot import DataMonth, GpuUse, ProcessorUse, Silence, Snapshot
+from tests.app.snapshots import CONTRIBUTING, NOW
 from tests.app.spaces import SPACE
 
 LIMITS = SessionSettings(Limits(gpu_share=80, gpu_temperature=75, gpu_power=0, upload_limit=1_000_000))
@@ -57,3 +58,14 @@ def test_processor_and_memory_stand_beside_their_ceilings_with_the_card_below() 
     free = replace(busy, settings=SessionSettings())
     assert worded(readings.computer(free))[1] == "Memory 1.5 GB"
     assert readings.computer(replace(busy, processor=None)) == ()
+
+
+@pytest.mark.usefixtures("london")
+def test_what_is_not_of_now_says_of_when_it_is() -> None:
+    busy = replace(CONTRIBUTING, processor=ProcessorUse(48, 1_500_000_000, NOW))
+    assert readings.measured(busy) == "memory at 16:06:40"
+    assert readings.measured(replace(busy, processor=ProcessorUse(48))) == ""
+    silent = replace(busy, silence=Silence(NOW))
+    assert (readings.speed(silent).value, readings.peers(silent).is_old) == ("–", True)
+    assert worded(readings.network(silent)) == ["Up – ", "Down – "]
+    assert (readings.computer(silent), readings.measured(silent)) == ((), "")

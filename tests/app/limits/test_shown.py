@@ -19,9 +19,9 @@ from core.api.preferences.commands import ResetPreference
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.sensors import GetSensors, SensorInfo
-from core.api.snapshot import ProcessorUse, Snapshot
+from core.api.snapshot import ProcessorUse, Silence, Snapshot
 from tests.app.limits.parts import Show, editor, texts
-from tests.app.snapshots import CONTRIBUTING, failed
+from tests.app.snapshots import CONTRIBUTING, NOW, failed
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.preferences import Chosen
 
@@ -45,12 +45,18 @@ def test_a_limit_shows_the_live_value_and_what_applies_now(
     assert "Now" not in texts(page.rows["download_limit"])
 
 
+@pytest.mark.usefixtures("london")
 def test_processor_and_memory_have_live_values(
     page: LimitsPage, show: Callable[[Snapshot], None], qtbot: QtBot
 ) -> None:
-    show(replace(CONTRIBUTING, processor=ProcessorUse(37, 1_500_000_000)))
+    busy = replace(CONTRIBUTING, processor=ProcessorUse(37, 1_500_000_000, NOW))
+    show(busy)
     qtbot.waitUntil(lambda: "Now 37 %" in texts(page.rows["processor_share"]))
-    assert "Now 1.5 GB" in texts(page.rows["memory_limit"])
+    assert "1.5 GB at 16:06:40" in texts(page.rows["memory_limit"])
+    show(replace(busy, silence=Silence(NOW)))
+    qtbot.waitUntil(lambda: "Now" not in texts(page.rows["processor_share"]))
+    for name in ("memory_limit", "upload_limit"):
+        assert not any(word in texts(page.rows[name]) for word in ("Now", " at "))
 
 
 @pytest.mark.parametrize(

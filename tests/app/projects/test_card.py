@@ -27,7 +27,7 @@ from core.api.project.projects import (
 )
 from core.api.snapshot import Place
 from tests.app.projects.listed import BIRDS, DETAILS, LACK, card, texts
-from tests.app.snapshots import CONTRIBUTING, PROGRESS
+from tests.app.snapshots import CONTRIBUTING, PROGRESS, SILENT
 from tests.fakes.scripted_engine import ScriptedEngine
 
 
@@ -170,6 +170,8 @@ def test_the_badge_says_what_the_session_does(page: ProjectsPage, engine: Script
         engine.show(replace(CONTRIBUTING, state=state, changes=1))
         qtbot.waitUntil(partial(has_badge, page, words))
     assert "Contributing now" not in badges(page)
+    engine.show(replace(SILENT, changes=1))
+    qtbot.waitUntil(partial(has_badge, page, "No news"))
 
 
 def has_badge(page: ProjectsPage, words: str) -> bool:

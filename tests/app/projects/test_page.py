@@ -187,3 +187,36 @@ def test_a_project_can_be_removed_and_that_undone(page: ProjectsPage, engine: Sc
     qtbot.waitUntil(lambda: page.card("birds") is None and "Birdsong is no longer in the list." in texts(page))
     page.removed.action.click()
     assert engine.wait_for(AddProject) == AddProject(BIRDS.source)
+
+
+def test_a_project_that_is_added_is_led_to(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    others = [replace(PRACTICE, id=f"other-{number}", name=f"Other {number}") for number in range(8)]
+    engine.answer(ListProjects, others)
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("other-7") is not None)
+    page.filter.search.setText("other")
+    page.filter.buttons[ListFilter.JOINED].click()
+
+    def add(_: AddProject) -> ProjectInfo:
+        engine.answer(ListProjects, [*others, BIRDS])
+        return BIRDS
+
+    engine.answer(AddProject, add)
+    page.add_button.click()
+    page.add_panel.field.setText(BIRDS.source)
+    QTest.keyClick(page.add_panel.field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: page.card("birds") is not None and card(page).unfolded)
+    qtbot.waitUntil(lambda: page.window().focusWidget() is card(page).details)
+    seen = page.viewport().rect()
+    assert seen.contains(card(page).mapTo(page.viewport(), QPoint(1, 1))), "its head is seen"
+    assert seen.contains(card(page).details.mapTo(page.viewport(), QPoint(1, 1)))
+
+
+def test_the_keyboard_stays_on_a_card_that_is_made_again(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.answer(ListProjects, [PRACTICE, replace(BIRDS, joined=True)])
+    card(page).member.setFocus()
+    QTest.keyClick(card(page).member, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: card(page).member.text() == "Leave")
+    qtbot.waitUntil(lambda: page.window().focusWidget() is card(page).member)

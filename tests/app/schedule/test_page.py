@@ -59,7 +59,7 @@ def test_the_page_says_what_counts_now_and_what_comes_next(page: SchedulePage, s
     qtbot.waitUntil(lambda: "Gentle" in texts(page))
     assert "then full power" in texts(page)
     show(replace(CONTRIBUTING, schedule=ScheduleState(Level.OFF, Level.FULL, edge, True, edge)))
-    qtbot.waitUntil(lambda: "You contribute in spite of the schedule until" in texts(page))
+    qtbot.waitUntil(lambda: "The schedule does not count until" in texts(page))
 
 
 def test_the_home_page_tells_the_next_change_and_leads_here(window: MainWindow, chosen: Chosen, show: Show) -> None:

@@ -115,6 +115,7 @@ def test_the_disk_is_shown_by_kind_and_space_is_freed(window: MainWindow, engine
     page = window.findChild(SettingsPage)
     assert page is not None
     qtbot.waitUntil(lambda: "Data of projects" in texts(page) and not page._link._requests)
+    assert page.disk.measured.text().startswith("Measured at ")
     page.disk.free.click()
     qtbot.waitUntil(lambda: "Nothing can be deleted now." in texts(page) and "Data of projects" not in texts(page))
     assert not page.disk.free.isEnabled()
@@ -130,6 +131,7 @@ def test_the_doctor_is_run_and_copied_without_names(
     page.doctor.check.click()
     # Qt shows a widget that is added to a visible page with the next event only.
     qtbot.waitUntil(lambda: page.doctor.copy.isEnabled() and "profile: " in texts(page), timeout=30_000)
+    assert page.doctor.checked.text().startswith("Checked at ")
     page.doctor.copy.click()
     report = QGuiApplication.clipboard().text()
     assert "profile: ~." in report

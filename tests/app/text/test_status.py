@@ -5,14 +5,14 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
+from app.text import progress, steps
 from app.text import status as status_text
-from app.text import steps
 from app.text.wordings.reasons import REASONS
 from core.api.message import Message
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import CatchUp, Phase, Place, Snapshot, State, Transfer
-from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, STARTING, failed, paused
+from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, SILENT, STARTING, failed, paused
 from tests.app.spaces import GROUP, SPACE
 
 UNREACHED = "None of the project's peers answers: the organiser's machine or your network may be down"
@@ -201,3 +201,14 @@ def test_an_update_that_is_days_away_gets_no_estimate() -> None:
 def test_a_place_is_told_only_where_others_are_counted() -> None:
     assert status_text.place(Place(1, 1, 64, 1.0, 0.0)) == ""
     assert plain(status_text.place(Place(1, 2, 64, 0.67, 0.0))) == "You: place 1 of 2, 67 % of all samples"
+
+
+@pytest.mark.usefixtures("london")
+def test_of_a_session_without_news_nothing_is_said_as_if_it_were_of_now() -> None:
+    assert status(SILENT) == status_text.caption(SILENT, NOW) == "No news from the session since 16:06:40"
+    assert status_text.explanation(SILENT, NOW).startswith("The figures are of that time.")
+    assert (status_text.tone(SILENT), status_text.rest(SILENT), progress.rates(SILENT)) == ("quiet", "no news", "")
+    syncing = replace(SILENT, state="syncing")
+    assert status(syncing) == status(SILENT)
+    assert not steps.is_getting_ready(syncing)
+    assert not any(step.is_now for step in steps.steps(SILENT))

@@ -13,7 +13,7 @@ from core.api.intent import Pause, Resume
 from core.api.protocol import Command
 from core.api.snapshot import Snapshot
 from tests.app.page_checks import cut_off, nameless
-from tests.app.snapshots import CONTRIBUTING, paused
+from tests.app.snapshots import CONTRIBUTING, SILENT, paused
 from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -61,3 +61,9 @@ def test_without_an_engine_it_says_so(
     qtbot.waitUntil(lambda: link.state is Link.GONE)
     assert compact.state.text() == "The engine has ended."
     assert not compact.button.main.isEnabled()
+
+
+def test_it_says_that_there_is_no_news(compact: CompactWindow, show: Show) -> None:
+    show(SILENT)
+    assert compact.state.text().startswith("No news from the session since ")
+    assert compact.rates.text() == ""

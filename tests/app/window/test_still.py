@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterator
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.desktop import language
 from app.link.engine_link import EngineLink
+from app.text.i18n import languages
+from app.text.wordings.reasons import REASONS
 from app.window.main_window import MainWindow
 from core.api.message import Message
 from core.api.protocol import Event
 from core.api.reasons import Reason
-from core.api.snapshot import GpuUse, ProcessorUse, Snapshot, Surroundings, Today, Traffic
+from core.api.snapshot import CatchUp, GpuUse, ProcessorUse, Snapshot, Surroundings, Today, Traffic
 from tests.app.full_engine import OFFER, every_page, settle
 from tests.app.page_checks import SMALLEST, controls
-from tests.app.snapshots import CONTRIBUTING, STARTING, failed, paused
+from tests.app.snapshots import CONTRIBUTING, SILENT, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine
 
 Show = Callable[[Snapshot], None]
@@ -90,12 +93,22 @@ def states() -> Iterator[Snapshot]:
     yield first_values(known)
     yield later_values(known)
     yield replace(known, state="holding", reasons=waiting.reasons)
+    yield replace(STARTING, state="syncing", catching_up=CatchUp(12_345, 12_399))
+    yield SILENT
     yield paused(time.time() + 3600)
     yield failed(time.time() + 60)
+    for kind in REASONS:
+        yield replace(known, state="idle", reasons=(Reason(kind, False, until=time.time() + 100_000),))
 
 
+@pytest.mark.usefixtures("english_again")
+@pytest.mark.parametrize("code", languages())
 @pytest.mark.parametrize("width", [SMALLEST.width(), 1280])
-def test_the_large_button_stays_where_it_is_whatever_happens(window: MainWindow, show: Show, width: int) -> None:
+def test_the_large_button_stays_where_it_is_whatever_happens(
+    window: MainWindow, show: Show, qapp: QApplication, width: int, code: str
+) -> None:
+    language.apply(qapp, code)
+    window.retranslate()
     window.resize(width, 760)
     found = []
     for snapshot in states():

@@ -18,7 +18,7 @@ from core.api.intent import Pause, Resume
 from core.api.protocol import Command
 from core.api.snapshot import Snapshot
 from tests.app.contrast import contrast
-from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, STARTING, failed, paused
+from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, SILENT, STARTING, failed, paused
 from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -123,3 +123,10 @@ def test_menu_and_tool_tip_have_the_rates_of_a_session(tray: Tray, show: Show) -
     show(paused(time.time() + 42 * 60))
     assert not tray.traffic.isVisible()
     assert tray.icon.toolTip().splitlines()[1].replace(SPACE, " ") == "42 min left"
+
+
+def test_a_session_without_news_is_not_green_and_has_no_rates(tray: Tray, show: Show) -> None:
+    show(SILENT)
+    assert tray.icon.toolTip().startswith("Idlehive: No news from the session since ")
+    assert not tray.traffic.isVisible()
+    assert tray.icon.icon().pixmap(22).toImage() == tray_icon("quiet").pixmap(22).toImage()

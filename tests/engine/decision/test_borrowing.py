@@ -29,7 +29,7 @@ borrowing: SearchStrategy[Step] = st.one_of(
     st.tuples(st.just("borrow"), projects, lengths, overrides, st.sampled_from(WEEKS)),
     st.tuples(st.just("borrow to epoch"), projects, st.integers(1, 5), st.none(), st.none()),
     st.tuples(st.just("epoch"), st.integers(1, 5), st.none(), st.none(), st.none()),
-    st.tuples(st.just("give back"), st.none(), st.none(), st.none(), st.none()),
+    st.tuples(st.just("give back"), st.integers(1, 5), st.none(), st.none(), st.none()),
 )
 
 
@@ -48,18 +48,18 @@ def own_command(intent: Intent, step: Step, now: float) -> Intent:
     return intent
 
 
-def any_command(intent: Intent, step: Step, now: float) -> Intent:
+def any_command(intent: Intent, step: Step, now: float, number: int) -> Intent:
     match step:
         case ("borrow", project, seconds, override, week):
             until = None if seconds is None else now + seconds  # type: ignore[operator]
-            borrow = partial(intent.contribute, project, until, None, borrow=True)  # type: ignore[arg-type]
+            borrow = partial(intent.contribute, project, until, None, borrow=number)  # type: ignore[arg-type]
             return borrow(override=override, week=week)  # type: ignore[arg-type]
         case ("borrow to epoch", project, epoch, *_):
-            return intent.contribute(project, None, epoch, borrow=True)  # type: ignore[arg-type]
+            return intent.contribute(project, None, epoch, borrow=number)  # type: ignore[arg-type]
         case ("epoch", epoch, *_):
             return intent.reached(epoch)  # type: ignore[arg-type]
-        case ("give back", *_):
-            return intent.given_back()
+        case ("give back", which, *_):
+            return intent.given_back(number - which)  # type: ignore[operator]
     return own_command(intent, step, now)
 
 
@@ -68,12 +68,12 @@ def any_command(intent: Intent, step: Step, now: float) -> Intent:
 def test_afterwards_all_is_as_if_nothing_had_been_borrowed(steps: list[Step]) -> None:
     real = plain = Intent()
     now = NOW
-    for step in steps:
+    for number, step in enumerate(steps, 1):
         if step[0] == "wait":
             now += step[1] or 1.0  # type: ignore[operator]
         real, plain = real.at(now), plain.at(now)
-        real, plain = any_command(real, step, now), own_command(plain, step, now)
-        assert real.given_back() == plain
+        real, plain = any_command(real, step, now, number), own_command(plain, step, now)
+        assert real.own == plain
         assert plain.before is None
     # Also when the engine ends in between.
     assert read(msgspec.json.encode(real).decode()) == plain
@@ -91,6 +91,31 @@ def test_the_engine_alone_keeps_the_goal_and_counts_it(play: Play) -> None:
         world.now = NIGHT + 31
         world.engine.update()
         assert (world.engine.snapshot().borrowed, world.engine.snapshot().goals_reached) == (False, 2)
-        assert (await world.tell(GiveBack())).wanted
+        assert (await world.tell(GiveBack(2))).wanted
 
     play(scenario)
+
+
+def test_two_that_borrow_are_both_served(play: Play) -> None:
+    async def scenario(world: World) -> None:
+        await world.tell(Contribute("practice", until_epoch=10_000, borrow=True))
+        second = await world.tell(Contribute(seconds=60.0, borrow=True))
+        assert (second.borrowings, second.goals) == ((2, 1), ())
+        world.now = NIGHT + 61
+        world.engine.update()
+        first = world.engine.snapshot()
+        assert (first.borrowings, first.goals, first.pinned, first.wanted) == ((1,), (2,), "practice", True)
+        after = await world.tell(GiveBack(1))
+        assert (after.borrowings, after.goals, after.wanted) == ((), (2,), False)
+
+    play(scenario)
+
+
+def test_one_that_waits_ends_when_its_own_goal_is_reached() -> None:
+    first = Intent().contribute("a", None, 3, borrow=1)
+    assert first.contribute("a", None, 5, borrow=2).reached(3).borrowed == (2,)
+    assert first.contribute("b", None, 5, borrow=2).reached(3).borrowed == (2, 1), "another run"
+    both = first.contribute("a", None, 2, borrow=2)
+    assert both.reached(4) == Intent()
+    assert both.given_back(1).borrowed == (2,)
+    assert both.given_back(1).given_back(2) == Intent()

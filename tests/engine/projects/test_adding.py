@@ -66,6 +66,7 @@ def test_what_is_no_manifest_is_refused_with_a_clear_sentence(engine: RunningEng
         "https://me:secret@example.org/m.json": (UsageError, "must not hold a user name or a password"),
         "relative.json": (UsageError, "neither an address nor the full path of a file"),
         "/no/such/file.json": (UsageError, "There is no file /no/such/file.json."),
+        "/tmp": (UsageError, "/tmp is a folder. Name the project's manifest in it"),
         "/dev/zero": (UsageError, f"larger than {size(1 << 20)}"),
     }
     for source, (kind, words) in sentences.items():

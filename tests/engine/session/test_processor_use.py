@@ -8,7 +8,7 @@ def fed(*told: tuple[float, float]) -> ProcessorWatch:
     """(time, seconds computed so far) of each report."""
     watch = ProcessorWatch()
     for now, seconds in told:
-        watch.add(Report("contributing", counters=Counters(cpu_seconds=seconds), memory=700), now)
+        watch.add(Report("contributing", counters=Counters(cpu_seconds=seconds), memory=700, memory_at=5.0), now)
     return watch
 
 
@@ -33,7 +33,7 @@ def test_only_the_last_seconds_count() -> None:
 def test_it_is_never_more_than_all_and_memory_comes_along() -> None:
     use = fed((0.0, 0.0), (1.0, 9.0)).read(1)
     assert use is not None
-    assert (use.share, use.memory) == (100, 700)
+    assert (use.share, use.memory, use.memory_at) == (100, 700, 5.0)
 
 
 def test_a_clock_that_was_set_back_or_another_session_restarts_it() -> None:

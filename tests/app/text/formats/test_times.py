@@ -8,6 +8,7 @@ from PySide6.QtCore import QLocale
 
 from app.desktop import language
 from app.text.formats import region, times
+from tests.app.snapshots import NOW
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +31,12 @@ def test_the_time_of_day_follows_the_region(locale: str, time: str, hour: str) -
 def test_midnight_and_noon_are_twelve_where_the_day_has_two_halves(hour: int, text: str) -> None:
     region.use(language.region_of(QLocale("en_US")))
     assert times.time_of_day(hour, 0).replace("\N{NO-BREAK SPACE}", " ") == text
+
+
+@pytest.mark.parametrize(("locale", "text"), [("de_DE", "16:06:40"), ("en_US", "4:06:40 PM")])
+def test_a_moment_to_the_second_follows_the_region(london: None, locale: str, text: str) -> None:
+    region.use(language.region_of(QLocale(locale)))
+    assert times.second(NOW).replace("\N{NO-BREAK SPACE}", " ") == text
 
 
 def test_weeks_begin_as_in_the_region() -> None:
