@@ -14,7 +14,8 @@ member in question included: liars that have less never have an honest one blame
 no voice in this, and may be left out by all.
 
 A member may halt in the middle of a round: some of its parts then count, and others never came. That is no lie of
-anybody's, so it has no voice either, and of a reducer that counted a part of it nobody knows the centre.
+anybody's, so it has no voice either, and what a reducer that counted a part of it gave lies between the centres with
+and without it.
 
 An honest reducer gives all members the same bits. So one that gave members with more than half of the samples something
 else than the auditor, however little, gave one of both a wrong average.
@@ -171,10 +172,10 @@ def liars(
             return True
         if _is_far(account.given, received[member], rounding.average, least):
             return True
-        if any(account.counted[other] > 0 for other in incomplete):
-            return False
-        agreed = {other: said[other].weight for other in said if other not in (*contradicted[member], *left_out)}
-        return not _is_centre(account, _weights(account.counted, agreed, most_weights), rounding.average, least)
+        disputed = (*contradicted[member], *left_out, *incomplete)
+        agreed = {other: said[other].weight for other in said if other not in disputed}
+        weights = _weights(account.counted, agreed, most_weights)
+        return not _is_centre_of_parts(account, weights, incomplete, rounding.average, least)
 
     return [member for member in said if member != own and member not in incomplete and is_liar(member)]
 
@@ -213,6 +214,25 @@ def _leaves_out(account: Account, sender: int) -> bool:
 def _is_far(one: np.ndarray, other: np.ndarray, rounding: float, least: float) -> bool:
     norm = max(float(np.linalg.norm(one)), float(np.linalg.norm(other)))
     return bool(np.linalg.norm(one - other) > max(rounding * norm, least))
+
+
+def _is_centre_of_parts(
+    account: Account, weights: np.ndarray, incomplete: Collection[int], rounding: float, least: float
+) -> bool:
+    """As `_is_centre`, where these members counted in some parts and not in others."""
+    without = weights.copy()
+    without[list(incomplete)] = 0.0
+    if (without == weights).all() or not without.any():
+        return _is_centre(account, weights, rounding, least)
+    apart = float(np.linalg.norm(_centre(account, weights) - _centre(account, without)))
+    return any(_is_centre(account, each, rounding, max(least, 2 * apart)) for each in (weights, without))
+
+
+def _centre(account: Account, weights: np.ndarray) -> np.ndarray:
+    taken, weights = account.taken[weights > 0], weights[weights > 0]
+    squares = np.square(taken[:, None] - taken).sum(-1)
+    centre: np.ndarray = shares_of(squares, weights, FAR) @ taken
+    return centre
 
 
 def _is_centre(account: Account, weights: np.ndarray, rounding: float, least: float) -> bool:

@@ -287,8 +287,35 @@ def test_a_reducer_that_lies_is_found_also_in_a_round_in_which_another_member_ha
     swarm = Swarm(5)
     swarm.give(BAD, -swarm.given[BAD])
     said = swarm.leave_out([2], 0)
-    said[BAD].counted[2] = 0.0
     assert [swarm.found_by(own, said, incomplete=[2]) for own in (0, 1, 4)] == [[BAD]] * 3
+
+
+@pytest.mark.parametrize("members", [5, 8, 16])
+def test_an_accomplice_that_halts_shields_no_liar(members: int) -> None:
+    swarm = Swarm(members)
+    swarm.weights[2] = 8.0
+    for reducer in range(members):
+        swarm.give(reducer, swarm.centre(reducer))
+    swarm.give(BAD, -swarm.given[BAD])
+    honest = [own for own in range(members) if own not in (2, BAD)]
+    assert [swarm.found_by(own, incomplete=[2]) for own in honest] == [[BAD]] * len(honest)
+
+
+@pytest.mark.parametrize("members", [4, 5, 8, 16])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7])
+@pytest.mark.parametrize("came", [0.1, 0.5, 0.9])
+def test_no_honest_reducer_is_blamed_for_what_came_of_a_member_that_halted(
+    members: int, share: float, came: float
+) -> None:
+    swarm, halted, size = Swarm(members), members - 1, int(SIZE * came)
+    rest = list(range(halted))
+    swarm.weights[halted] = share / (1 - share) * swarm.weights[:halted].sum()
+    for reducer in range(members):
+        swarm.give(reducer, swarm.centre(reducer))
+    swarm.taken[halted, 0, size:] = 0.0
+    later = centered_clip(list(swarm.brought[rest, 0, size:]), list(swarm.weights[rest]))
+    swarm.give(0, torch.cat([swarm.centre(0)[:size], later]))
+    assert [swarm.found_by(own, incomplete=[halted]) for own in rest[1:]] == [[]] * (members - 2)
 
 
 def test_who_gives_no_account_now_and_then_is_forgiven_and_who_often_does_not_is_found() -> None:
