@@ -94,14 +94,14 @@ class ForkDetector(threading.Thread):
 
     def _others(self) -> list[ReportedChain]:
         records = read_records(self._dht, self._key).items()
-        reported = ((owner, parse_record(record.value)) for owner, record in records if owner != self._own_subkey)
-        return [chain for owner, chain in reported if chain is not None and self._is_genuine(owner, chain)]
-
-    def _is_genuine(self, owner: bytes, chain: ReportedChain) -> bool:
-        """False for a record that names a backbone and is not the backbone's: all would change over to its fork."""
-        if chain.peer in self._backbones and owner not in self._organiser.subkeys:
+        reported = [(owner, parse_record(record.value)) for owner, record in records if owner != self._own_subkey]
+        chains = [(owner, chain) for owner, chain in reported if chain is not None]
+        of_backbones = {owner for owner, chain in chains if chain.peer in self._backbones}
+        if of_backbones - set(self._organiser.subkeys):
+            # Once, however many: anybody can write records that name a backbone.
             self._organiser.read()
-        return chain.peer not in self._backbones or owner in self._organiser.subkeys
+        # One that is not the backbone's does not count, or all would change over to its fork.
+        return [chain for owner, chain in chains if owner not in of_backbones or owner in self._organiser.subkeys]
 
 
 def parse_record(data: object) -> ReportedChain | None:
