@@ -110,15 +110,23 @@ def _watch(child: int, parent: int, grace: float, wakeup: int) -> int:
         if status is not None:
             return status
         if deadline == math.inf and _terminations:
-            deadline = _terminations[0] + grace
+            deadline = _terminations[0][1] + grace
             os.kill(child, signal.SIGTERM)
         elif os.getppid() != parent:
             deadline = min(deadline, time.monotonic() + min(grace, GRACE))
-        if time.monotonic() >= deadline or (_terminations and _terminations[-1] > _terminations[0] + _AGAIN):
+        if time.monotonic() >= deadline or _is_hurried():
             os.kill(child, signal.SIGKILL)
         select.select([wakeup], [], [], _POLL)
         with contextlib.suppress(BlockingIOError):
             os.read(wakeup, 4096)
+
+
+def _is_hurried() -> bool:
+    """Whether the same signal came again: at log-out there may be SIGHUP, and then SIGTERM."""
+    if not _terminations:
+        return False
+    number, first = _terminations[0]
+    return any(again == number and at > first + _AGAIN for again, at in _terminations)
 
 
 def _reap(child: int) -> int | None:
@@ -183,15 +191,15 @@ def _forget_signals(wakeup: int) -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-_terminations: list[float] = []
-"""When this process was asked to end, by the monotonic clock."""
+_terminations: list[tuple[int, float]] = []
+"""The signals by which this process was asked to end, and when, by the monotonic clock."""
 
 
 def _wakeup_pipe() -> int:
     """Turn signals into bytes on a pipe (signal.set_wakeup_fd); returns the file descriptor to wait on."""
 
-    def terminate(_number: int, _frame: FrameType | None) -> None:
-        _terminations.append(time.monotonic())
+    def terminate(number: int, _frame: FrameType | None) -> None:
+        _terminations.append((number, time.monotonic()))
 
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
