@@ -15,6 +15,7 @@ import msgspec
 
 from core.api.decoding import decode
 from core.api.errors import IdlehiveError, UsageError, WorldError
+from core.api.intent import Contribute, GiveBack
 from core.api.message import Message
 from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, encode, request_decoder
 from core.api.snapshot import Snapshot
@@ -115,6 +116,8 @@ class _Client:
         """Only the latest snapshot of a state is sent."""
         self._something = asyncio.Event()
         self._ending = False
+        self._borrowed: list[int] = []
+        """The numbers of what this front end has borrowed."""
         self._writing = asyncio.ensure_future(self._write())
 
     async def run(self) -> None:
@@ -125,7 +128,13 @@ class _Client:
             pass  # disconnected, perhaps within a line
         finally:
             self._server.engine.broadcast.remove(self._push)
+        await self._give_back()
         await self.finish()
+
+    async def _give_back(self) -> None:
+        """A front end that was killed cannot; what has been given back already has ended."""
+        while self._borrowed:
+            await self._server.commands.carry_out(GiveBack(self._borrowed.pop()))
 
     def refuse(self, number: int, error: IdlehiveError) -> None:
         self._send(encode(Refusal(number, error.message, isinstance(error, UsageError))))
@@ -194,7 +203,12 @@ class _Client:
                 now = self._server.engine.clock()
                 self._server.engine.broadcast.publish(Event("quitting", Message("quitting"), now))
             return await self._server.on_quit()
-        return await self._server.commands.carry_out(command)
+        result = await self._server.commands.carry_out(command)
+        if isinstance(command, Contribute) and isinstance(result, int):
+            self._borrowed.append(result)
+            if self._ending:
+                await self._give_back()
+        return result
 
     def _push(self, message: Snapshot | Event, data: bytes) -> None:
         if not isinstance(message, Snapshot):

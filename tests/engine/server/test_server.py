@@ -8,7 +8,7 @@ import time
 
 import msgspec
 
-from core.api.intent import Pause
+from core.api.intent import Contribute, Pause
 from core.api.message import Message
 from core.api.protocol import Request as Asked
 from core.api.protocol import Subscribe, encode
@@ -33,6 +33,16 @@ def test_a_second_engine_of_a_profile_says_so_and_ends(engine: RunningEngine) ->
     why = Message("engine_already_running", {"path": str(engine.home.path), "process": str(engine.pid)})
     assert msgspec.json.decode(said, type=Message) == why
     assert answers(engine)
+
+
+def test_what_a_killed_front_end_has_borrowed_is_given_back(engine: RunningEngine) -> None:
+    engine.start()
+    with connected(engine) as connection:
+        connection.sendall(encode(Asked(1, Contribute("practice", borrow=True))))
+        assert next(received(connection))["result"] == 1
+        assert engine.snapshot().borrowings == (1,)
+    wait_for(lambda: not engine.snapshot().borrowings)
+    assert (engine.snapshot().wanted, engine.snapshot().goals) == (False, ())
 
 
 def test_of_many_engines_at_once_one_wins(engine: RunningEngine) -> None:
