@@ -267,10 +267,10 @@ class Engine:
                 if event.min_bandwidth and (project := self.active_project):
                     self._observer.measured_bandwidths[project] = event.min_bandwidth
                 self._recorder.report(event, now, self.preferences["processor_power"])
-                self._intent.reached(event.progress.epoch)
+                self._intent.reached(event.progress.epoch, self.active_project)
             case EpochDone():
                 self._recorder.epoch(event)
-                self._intent.reached(event.epoch)
+                self._intent.reached(event.epoch, self.active_project)
             case Remark(message):
                 _log.warning("%s", message)
                 self.publish(Event("warning", message, now, self.active_project))

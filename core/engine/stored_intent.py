@@ -36,9 +36,9 @@ class StoredIntent:
         """End what was to last until now."""
         self._let_end(self.value.at(now))
 
-    def reached(self, epoch: int) -> None:
-        """End what was to last until this epoch."""
-        self._let_end(self.value.reached(epoch))
+    def reached(self, epoch: int, project: str | None) -> None:
+        """End what was to last until this epoch of this project."""
+        self._let_end(self.value.reached(epoch, project))
 
     def _let_end(self, intent: Intent) -> None:
         self.goals += tuple(number for number in self.value.borrowed if number not in intent.borrowed)

@@ -75,13 +75,14 @@ class Intent(msgspec.Struct, frozen=True):
             return self.before or self
         return msgspec.structs.replace(self, before=self.before.given_back(number))
 
-    def reached(self, epoch: int) -> "Intent":
-        """The run of the project has reached an epoch."""
-        return self._reached(epoch, self.project)
+    def reached(self, epoch: int, project: str | None) -> "Intent":
+        """The run of `project` has reached an epoch: that of the session, which may still be another one's."""
+        return self._reached(epoch, project, self.project or project)
 
-    def _reached(self, epoch: int, project: str | None) -> "Intent":
-        intent = msgspec.structs.replace(self, before=self.before and self.before._reached(epoch, project))
-        is_done = self.project == project and self.until_epoch is not None and epoch >= self.until_epoch
+    def _reached(self, epoch: int, project: str | None, own: str | None) -> "Intent":
+        before = self.before and self.before._reached(epoch, project, self.before.project)
+        intent = msgspec.structs.replace(self, before=before)
+        is_done = own == project and self.until_epoch is not None and epoch >= self.until_epoch
         return intent.before or intent.fulfilled() if is_done else intent
 
     def pause(self, until: float | None) -> "Intent":

@@ -57,7 +57,7 @@ def any_command(intent: Intent, step: Step, now: float, number: int) -> Intent:
         case ("borrow to epoch", project, epoch, *_):
             return intent.contribute(project, None, epoch, borrow=number)  # type: ignore[arg-type]
         case ("epoch", epoch, *_):
-            return intent.reached(epoch)  # type: ignore[arg-type]
+            return intent.reached(epoch, intent.project)  # type: ignore[arg-type]
         case ("give back", which, *_):
             return intent.given_back(number - which)  # type: ignore[operator]
     return own_command(intent, step, now)
@@ -113,9 +113,10 @@ def test_two_that_borrow_are_both_served(play: Play) -> None:
 
 def test_one_that_waits_ends_when_its_own_goal_is_reached() -> None:
     first = Intent().contribute("a", None, 3, borrow=1)
-    assert first.contribute("a", None, 5, borrow=2).reached(3).borrowed == (2,)
-    assert first.contribute("b", None, 5, borrow=2).reached(3).borrowed == (2, 1), "another run"
+    assert first.contribute("a", None, 5, borrow=2).reached(3, "a").borrowed == (2,)
+    assert first.contribute("b", None, 5, borrow=2).reached(3, "b").borrowed == (2, 1), "another run"
+    assert first.reached(3, "b") == first, "the session that leaves is still that of another one"
     both = first.contribute("a", None, 2, borrow=2)
-    assert both.reached(4) == Intent()
+    assert both.reached(4, "a") == Intent()
     assert both.given_back(1).borrowed == (2,)
     assert both.given_back(1).given_back(2) == Intent()
