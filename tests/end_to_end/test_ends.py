@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 def contribute(volunteer: Participant) -> tuple[Program, dict[str, Any]]:
     """The practice project, trained by engine, trainer, backbone and companion."""
+    volunteer.shares_the_processor()
     program = volunteer.start("contribute", "practice")
     return program, volunteer.until("contributing")
 
