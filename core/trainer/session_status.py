@@ -140,9 +140,8 @@ class SessionStatus:
         catching_up: CatchUp | None = None,
         cut_off: bool = False,
     ) -> None:
-        before, self._situation = self._situation, Situation(stage, transfer, catching_up, cut_off)
-        if stage != before.stage:
-            self._on_enter()
+        self._situation = Situation(stage, transfer, catching_up, cut_off)
+        self._on_enter()
 
     def report(self) -> Report:
         now, measured = time.monotonic(), self._measured
