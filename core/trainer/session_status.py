@@ -116,20 +116,10 @@ class Joined(BeforeJoining):
 
 
 class SessionStatus:
-    """The training loop calls `enter`, the reporter's thread calls `report`.
+    """The training loop calls `enter`, the reporter's thread calls `report`."""
 
-    Parameters:
-        on_enter: called at each change of stage.
-    """
-
-    def __init__(
-        self,
-        measurements: Measurements,
-        run: BeforeJoining,
-        stage: Stage,
-        on_enter: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._measured, self._run, self._on_enter = measurements, run, on_enter
+    def __init__(self, measurements: Measurements, run: BeforeJoining, stage: Stage) -> None:
+        self._measured, self._run = measurements, run
         self._situation = Situation(stage)
 
     def enter(
@@ -141,7 +131,6 @@ class SessionStatus:
         cut_off: bool = False,
     ) -> None:
         self._situation = Situation(stage, transfer, catching_up, cut_off)
-        self._on_enter()
 
     def report(self) -> Report:
         now, measured = time.monotonic(), self._measured
