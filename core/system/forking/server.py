@@ -19,6 +19,7 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,8 @@ if sys.platform != "linux":
 _STREAMS = 3
 _CHECKED_EVERY = 0.5
 """Seconds, while libraries are loaded, between two checks whether somebody still waits for them."""
+_LOOKED_EVERY = 0.001
+"""Seconds between two looks whether the thread that has loaded them is gone."""
 _PYTHON = sys.orig_argv[: sys.orig_argv.index("-m") + 1] if "-m" in sys.orig_argv else [sys.executable, "-m"]
 """How the module of this process was run, and others are shown to be."""
 _is_forked = False
@@ -164,11 +167,19 @@ def main(module: str, *, promptly: bool) -> None:
     while loading.is_alive() and not _is_abandoned(wire):
         loading.join(_CHECKED_EVERY)
     if loaded and not _is_abandoned(wire):
+        _await_the_last_of(loading)
         _begin(wire)
     # Whoever has made it may have been killed.
     shutil.rmtree(folder, ignore_errors=True)
     # Not sys.exit, which would wait for the libraries.
     os._exit(not loaded)
+
+
+def _await_the_last_of(thread: threading.Thread) -> None:
+    """Python says that a thread has ended before libraries have cleaned up after it (pthread_key_create(3)). MKL's
+    memory manager has a lock meanwhile, and a process forked then would wait for that for ever at its first matmul."""
+    while Path(f"/proc/self/task/{thread.native_id}").exists():
+        time.sleep(_LOOKED_EVERY)
 
 
 def _is_abandoned(wire: socket.socket) -> bool:

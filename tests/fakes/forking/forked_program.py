@@ -19,6 +19,7 @@ def main() -> None:
         "has_loaded": "colorsys" in sys.modules,
         "session": os.environ[TAG],
         "temporary": tempfile.gettempdir(),
+        "cleaned_up": (library := sys.modules.get("tests.fakes.forking.slow_to_end")) and library.is_cleaned_up(),
     }
     print(json.dumps(about), flush=True)
     for line in sys.stdin:

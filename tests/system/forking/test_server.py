@@ -116,6 +116,15 @@ def test_a_server_that_nobody_asks_any_more_does_not_wait_for_its_libraries(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+def test_nothing_is_forked_before_the_thread_that_loaded_the_libraries_is_gone(tmp_path: Path) -> None:
+    """What a library's clean-up has locked then, such as MKL's memory manager, would stay locked in what is forked."""
+    server = Server(tmp_path, "tests.fakes.forking.slow_to_end")
+    try:
+        assert server.program()[1]["cleaned_up"]
+    finally:
+        server.close()
+
+
 def test_with_a_killed_server_ends_all_that_it_has_forked(server: Server, tmp_path: Path) -> None:
     program, _ = server.program()
     tell(program, "straggle")
