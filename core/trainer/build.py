@@ -186,7 +186,7 @@ def _session(
         min_bandwidth(count_parameters(prepared.model), manifest.averaging),
         lambda: peer.reachability.value,
     )
-    status = SessionStatus(process.measurements, run, "joining")
+    status = SessionStatus(process.measurements, run, "joining", reporter.wake)
     reporter.report(status.report)
     copy = LocalCopy(Path(start.copies), manifest.run_id) if start.copies is not None else None
     microbatches = _microbatches(process, prepared, batch_process)

@@ -60,7 +60,8 @@ class Prepared:
 def prepare(process: Process, cache: Cache) -> Prepared:
     start, control, measurements = process.start, process.control, process.measurements
     manifest, settings = start.manifest, control.settings
-    status = SessionStatus(measurements, BeforeJoining(manifest.training.target_batch_size), "preparing")
+    run = BeforeJoining(manifest.training.target_batch_size)
+    status = SessionStatus(measurements, run, "preparing", process.reporter.wake)
     process.reporter.report(status.report)
     # Before any other use of the GPU.
     device = device_of(start.settings.gpu)

@@ -1,7 +1,7 @@
-"""Sends reports to the engine, at most two a second, on a thread that training does not block.
+"""Sends reports to the engine, two a second and at each change of stage, on a thread that training does not block.
 
 While a session works, a report comes every two seconds even if nothing has changed: after a longer silence its figures
-count as old. On hold, where they stay as they are, only changes are sent.
+count as old. On hold, where they stay as they are, only changes are sent, and looked for once a second.
 """
 
 import os
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from core.api.session import Report, TrainerReport, encode
 
-_PERIOD = 0.5
+_PERIOD, _PERIOD_ON_HOLD = 0.5, 1.0
 _LONGEST_SILENCE = 2.0
 
 
@@ -21,7 +21,7 @@ class Reporter:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
+        self._stopped, self._woken = threading.Event(), threading.Event()
         self._read: Callable[[], Report] = lambda: Report("preparing")
         self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
 
@@ -38,15 +38,21 @@ class Reporter:
         if not self._thread.is_alive():
             self._thread.start()
 
+    def wake(self) -> None:
+        """Look for a change now."""
+        self._woken.set()
+
     def stop(self) -> None:
         """Send a last report, so that no sample goes unrecorded, and stop."""
         self._stopped.set()
+        self.wake()
         if self._thread.is_alive():
             self._thread.join()
 
     def _run(self) -> None:
         last, sent_at = None, 0.0
         while True:
+            self._woken.clear()
             stopping = self._stopped.is_set()
             report, now = self._read(), time.monotonic()
             if report != last or (now >= sent_at + _LONGEST_SILENCE and report.stage != "holding"):
@@ -54,7 +60,7 @@ class Reporter:
                 last, sent_at = report, now
             if stopping:
                 return
-            self._stopped.wait(_PERIOD)
+            self._woken.wait(_PERIOD_ON_HOLD if report.stage == "holding" else _PERIOD)
 
     def send(self, message: TrainerReport) -> None:
         data = encode(message)

@@ -116,10 +116,20 @@ class Joined(BeforeJoining):
 
 
 class SessionStatus:
-    """The training loop calls `enter`, the reporter's thread calls `report`."""
+    """The training loop calls `enter`, the reporter's thread calls `report`.
 
-    def __init__(self, measurements: Measurements, run: BeforeJoining, stage: Stage) -> None:
-        self._measured, self._run = measurements, run
+    Parameters:
+        on_enter: called at each change of stage.
+    """
+
+    def __init__(
+        self,
+        measurements: Measurements,
+        run: BeforeJoining,
+        stage: Stage,
+        on_enter: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._measured, self._run, self._on_enter = measurements, run, on_enter
         self._situation = Situation(stage)
 
     def enter(
@@ -130,7 +140,9 @@ class SessionStatus:
         catching_up: CatchUp | None = None,
         cut_off: bool = False,
     ) -> None:
-        self._situation = Situation(stage, transfer, catching_up, cut_off)
+        before, self._situation = self._situation, Situation(stage, transfer, catching_up, cut_off)
+        if stage != before.stage:
+            self._on_enter()
 
     def report(self) -> Report:
         now, measured = time.monotonic(), self._measured

@@ -10,8 +10,10 @@ import pytest
 
 from core.api.session import ApplySettings, Hold, Leave, Report, Resume, TrainerCommand, encode, report_decoder
 from core.api.session_settings import SessionSettings
+from core.swarm.traffic.link import Link
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
+from core.trainer.session_status import BeforeJoining, Measurements, SessionStatus
 from tests.waiting import wait_for
 
 
@@ -135,6 +137,21 @@ def test_a_session_that_works_reports_also_when_nothing_changes(monkeypatch: pyt
     reporter.report(lambda: Report("joining"))
     received = os.fdopen(reading, "rb")
     assert [report_decoder.decode(received.readline()) for _ in range(3)] == [Report("joining")] * 3
+    reporter.stop()
+    os.close(writing)
+    received.close()
+
+
+def test_the_end_of_a_pause_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.trainer.reporter._PERIOD_ON_HOLD", 60.0)
+    reading, writing = os.pipe()
+    reporter = Reporter(writing)
+    status = SessionStatus(Measurements(Link()), BeforeJoining(64), "holding", reporter.wake)
+    reporter.report(status.report)
+    received = os.fdopen(reading, "rb")
+    assert report_decoder.decode(received.readline()).stage == "holding"
+    status.enter("contributing")
+    assert report_decoder.decode(received.readline()).stage == "contributing"
     reporter.stop()
     os.close(writing)
     received.close()
