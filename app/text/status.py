@@ -1,17 +1,14 @@
-"""What is going on, in sentences: pure functions of a snapshot and the time (UTC seconds).
-
-A reason gets its end ("until 14:30"), its place and its tone here; `app.text.reasons` words it.
-"""
+"""What is going on, in sentences: pure functions of a snapshot and the time (UTC seconds)."""
 
 from typing import Literal
 
-from app.text import messages, reasons
+from app.text import messages
+from app.text.causes import detail, headline, is_paused, main_reason, other_reasons, reason_sentence
 from app.text.formats import numbers, times
 from app.text.formats.sentences import closed, open_end
 from app.text.i18n import N_, tr, translate, trn
 from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
-from core.api.preferences import remedies
-from core.api.reasons import Kind, Reason, Severity
+from core.api.reasons import Kind, Severity
 from core.api.snapshot import Place, Progress, Snapshot
 
 Tone = Literal["good", "working", "quiet", "paused", "problem"]
@@ -28,7 +25,6 @@ _REACHABILITY = {
     "outgoing": N_("Only outgoing connections"),
 }
 _A_DAY = 86_400.0
-_URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)
 
 
 def status(snapshot: Snapshot, now: float) -> str:
@@ -52,7 +48,7 @@ def status(snapshot: Snapshot, now: float) -> str:
             reason = main_reason(snapshot)
             if reason is None or (reason.kind == Kind.NO_PROJECT and not snapshot.wanted):
                 return tr("Getting ready") if snapshot.wanted else tr("Ready to contribute")
-            return _headline(reason, now)
+            return headline(reason, now)
 
 
 def caption(snapshot: Snapshot, now: float) -> str:
@@ -144,22 +140,6 @@ def tone(snapshot: Snapshot) -> Tone:
     return "paused" if is_paused(snapshot) else "quiet"
 
 
-def is_paused(snapshot: Snapshot) -> bool:
-    """The volunteer has paused, with or without an end."""
-    return any(reason.kind in {Kind.PAUSED, Kind.SNOOZED} for reason in snapshot.reasons)
-
-
-def remedy(snapshot: Snapshot) -> str | None:
-    """The preference that prevents contributing; None if it is none."""
-    if snapshot.state == "contributing" or is_paused(snapshot):
-        return None
-    if any(reason.kind == "in_use" for reason in snapshot.reasons):
-        return "idle_gpu" if snapshot.settings.gpu else "idle_processor"
-    first = main_reason(snapshot)
-    causes = (each for each in (first, *snapshot.reasons, snapshot.error) if each)
-    return next((name for cause in causes if (name := remedies.remedy(cause))), None)
-
-
 def rest(snapshot: Snapshot) -> str:
     """In a word, why the batch in the ring does not move; empty while it does."""
     if snapshot.silence:
@@ -171,47 +151,6 @@ def rest(snapshot: Snapshot) -> str:
     if snapshot.state == "failed" and snapshot.retry_at is None:
         return tr("stopped")
     return tr("waiting") if snapshot.wanted and snapshot.reasons else tr("not in a batch")
-
-
-def main_reason(snapshot: Snapshot) -> Reason | None:
-    """The reason to name first: the volunteer's own pause, then the most urgent."""
-    own = (reason for reason in snapshot.reasons if reason.kind in {Kind.PAUSED, Kind.SNOOZED})
-    by_urgency = sorted(snapshot.reasons, key=lambda reason: _URGENCY.index(reason.severity))
-    return next(own, None) or next(iter(by_urgency), None)
-
-
-def other_reasons(snapshot: Snapshot) -> tuple[Reason, ...]:
-    """All but the one that the status names; a failed session already shows its error and retry."""
-    named = main_reason(snapshot) if snapshot.state in {"idle", "holding"} else None
-    shown = {Kind.NO_PROJECT} | ({Kind.BACKING_OFF, Kind.GAVE_UP} if snapshot.state == "failed" else set())
-    return tuple(reason for reason in snapshot.reasons if reason is not named and reason.kind not in shown)
-
-
-def reason_sentence(reason: Reason, now: float) -> str:
-    """A reason with its end, without a full stop."""
-    text = open_end(reasons.sentence(reason))
-    match reason.kind:
-        case Kind.PAUSED | Kind.SNOOZED:
-            if reason.until is None:
-                return tr("Paused until you resume")
-            return tr("Paused until {time}", time=times.clock(reason.until, now))
-        case Kind.BACKING_OFF if reason.until:
-            return tr("{text} (in {time})", text=text, time=numbers.duration(reason.until - now))
-        case _:
-            return _until(text, reason.until, now)
-
-
-def _headline(reason: Reason, now: float) -> str:
-    """The reason that is named first, with its end."""
-    if reason.kind in {Kind.PAUSED, Kind.SNOOZED, Kind.BACKING_OFF}:
-        return reason_sentence(reason, now)
-    return _until(reasons.headline(reason), reason.until, now)
-
-
-def detail(snapshot: Snapshot) -> str:
-    """What the headline leaves out; empty if that is nothing."""
-    reason = main_reason(snapshot)
-    return reasons.detail(reason) if reason and snapshot.state in {"idle", "holding"} else ""
 
 
 def project(snapshot: Snapshot) -> str:
@@ -250,12 +189,6 @@ def _retry(snapshot: Snapshot, now: float) -> str:
 
 def _error(snapshot: Snapshot) -> str:
     return open_end(messages.sentence(snapshot.error) if snapshot.error else tr("The session ended unexpectedly"))
-
-
-def _until(text: str, until: float | None, now: float) -> str:
-    if until is None:
-        return text
-    return tr("{text}, until {time}", text=text, time=times.clock(until, now))
 
 
 def _meaning(snapshot: Snapshot) -> str:

@@ -26,9 +26,9 @@ from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 
 from core.swarm.all_reduce.buffered import buffered
+from core.swarm.all_reduce.parts_stub import PartsStub
 from core.swarm.all_reduce.send_window import SendWindow
 from core.swarm.connectivity.ping import until_silent
-from core.swarm.traffic.lingering_close import first
 from core.swarm.trust.distrust import Offence
 from core.swarm.trust.parts import CheckedParts, CheckedReducer, Record, Watched
 
@@ -50,58 +50,6 @@ class MembersLost(AllreduceException):
     def __init__(self, peers: list[PeerID]) -> None:
         super().__init__(f"{' and '.join(map(str, peers))} of the group cannot be reached any more")
         self.peers = peers
-
-
-class _PartsStub:
-    """Sends each part when it is its turn. The answers end with the last part; their stream stays open for a while.
-
-    Parameters:
-        heard: called when an answer comes.
-        stopped: called when the stream ends before all answers have come.
-    """
-
-    def __init__(
-        self,
-        stub: Any,
-        window: SendWindow,
-        *,
-        reducer: int,
-        count: int,
-        heard: Callable[[], None],
-        stopped: Callable[[], None],
-    ) -> None:
-        self._stub, self._window, self._reducer, self._count = stub, window, reducer, count
-        self._heard, self._stopped = heard, stopped
-
-    async def rpc_aggregate_part(self, parts: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        try:
-            answers = await self._stub.rpc_aggregate_part(self._in_turn(parts))
-        except BaseException:  # also cancelled: the others must not wait for this reducer's turn
-            self._end()
-            raise
-        return self._answers(answers)
-
-    async def _in_turn(self, parts: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        async for part in parts:
-            await self._window.turn(self._reducer)
-            yield part
-
-    async def _answers(self, stream: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        try:
-            async for answer in first(self._count, stream):
-                self._heard()
-                if answer.code == averaging_pb2.AVERAGED_PART:
-                    self._window.add_answer(self._reducer)
-                else:
-                    # Who reads this raises an error, and what that refers to keeps this stream from being closed.
-                    self._end()
-                yield answer
-        finally:
-            self._end()
-
-    def _end(self) -> None:
-        if not self._window.end(self._reducer):
-            self._stopped()
 
 
 class AtomicAllReduce(AllReduceRunner):
@@ -259,7 +207,7 @@ class AtomicAllReduce(AllReduceRunner):
         count = self.tensor_part_container.num_parts_by_peer[reducer]
         heard, stopped = partial(self._heard, peer), partial(self._on_stop, peer)
         stub = super()._get_peer_stub(peer)
-        return _PartsStub(stub, self._window, reducer=reducer, count=count, heard=heard, stopped=stopped)
+        return PartsStub(stub, self._window, reducer=reducer, count=count, heard=heard, stopped=stopped)
 
     async def _until_silent(self, peer: PeerID) -> None:
         await until_silent(self._p2p, peer, lambda: self._last_messages.get(peer, 0.0))

@@ -26,7 +26,6 @@ from core.swarm.trust.audit import (
     ENOUGH,
     SUMS,
     Account,
-    Refusals,
     Rounding,
     account_in,
     liars,
@@ -35,6 +34,7 @@ from core.swarm.trust.audit import (
 )
 from core.swarm.trust.claims import read_claim
 from core.swarm.trust.copies import Copies
+from core.swarm.trust.refusals import Refusals
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ else than the auditor, however little, gave one of both a wrong average.
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -49,13 +49,8 @@ _SLACK = 2.0
 """A reducer may have counted a member for so many times more or less: each limits weights by what it knows itself, and
 the limits leave so much room, in which a liar's voice is not to grow."""
 
-_REFUSALS, _FORGIVEN = 3.0, 0.25
-"""Audits that remain unclear for a reducer until it is taken for a liar, and how many of them another audit makes up
-for: a computer that is too busy, or a line that fails, does so in less than one of five."""
-
 Rows = np.ndarray
 """Sums, a row for each member of the group."""
-Member = TypeVar("Member")
 
 
 class _Sent(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -219,49 +214,29 @@ def _is_far(one: np.ndarray, other: np.ndarray, rounding: float, least: float) -
 def _is_centre_of_parts(
     account: Account, weights: np.ndarray, incomplete: Collection[int], rounding: float, least: float
 ) -> bool:
-    """As `_is_centre`, where these members counted in some parts and not in others."""
+    """Whether a reducer gave the centre of what it says that it took: of these in some parts and not in others."""
     without = weights.copy()
     without[list(incomplete)] = 0.0
-    if (without == weights).all() or not without.any():
-        return _is_centre(account, weights, rounding, least)
-    apart = float(np.linalg.norm(_centre(account, weights) - _centre(account, without)))
-    return any(_is_centre(account, each, rounding, max(least, 2 * apart)) for each in (weights, without))
-
-
-def _centre(account: Account, weights: np.ndarray) -> np.ndarray:
-    taken, weights = account.taken[weights > 0], weights[weights > 0]
-    squares = np.square(taken[:, None] - taken).sum(-1)
-    centre: np.ndarray = shares_of(squares, weights, FAR) @ taken
-    return centre
-
-
-def _is_centre(account: Account, weights: np.ndarray, rounding: float, least: float) -> bool:
-    """Whether a reducer gave the centre of what it says that it took."""
-    adds = weights > 0
-    if adds.sum() < ENOUGH:
+    taken = [_Taken(account, each) for each in (weights, without if without.any() else weights)]
+    if min(len(each.vectors) for each in taken) < ENOUGH:
         return True
-    taken, weights = account.taken[adds], weights[adds]
-    squares = np.square(taken[:, None] - taken).sum(-1)
-    lengths = weights / weights.sum() * clip_of(squares, weights).lengths
-    longest = np.sort(lengths)[-max(1, len(lengths) // _ROUGHLY) :]
-    allowed = max(rounding * np.linalg.norm(account.given), 2 * longest.sum(), least)
-    centres = (shares_of(squares, weights, far) @ taken for far in _ROUGHLY_FAR)
-    return any(np.linalg.norm(centre - account.given) <= allowed for centre in centres)
+    apart = float(np.linalg.norm(taken[0].centre() - taken[1].centre()))
+    return any(each.has_centre_near(account.given, rounding, max(least, 2 * apart)) for each in taken)
 
 
-class Refusals(Generic[Member]):
-    """How often a member gave no account of a round, or halted in it."""
+class _Taken:
+    """What a reducer says that it took from those who count."""
 
-    def __init__(self) -> None:
-        self._counts: dict[Member, float] = {}
+    def __init__(self, account: Account, weights: np.ndarray) -> None:
+        self.vectors, self._weights = account.taken[weights > 0], weights[weights > 0]
+        self._squares = np.square(self.vectors[:, None] - self.vectors).sum(-1)
 
-    def repeated(self, asked: Collection[Member], unclear: Collection[Member]) -> list[Member]:
-        """Who does so too often, after an audit of those `asked` that remained `unclear` for some of them."""
-        if 2 * len(unclear) >= len(asked) > 1:
-            # It is rather this peer that hears nothing.
-            return []
-        for member in asked:
-            count = self._counts.pop(member, 0.0) + (1.0 if member in unclear else -_FORGIVEN)
-            if count > 0:
-                self._counts[member] = count
-        return [member for member in unclear if self._counts[member] >= _REFUSALS]
+    def centre(self, far: float = FAR) -> np.ndarray:
+        centre: np.ndarray = shares_of(self._squares, self._weights, far) @ self.vectors
+        return centre
+
+    def has_centre_near(self, given: np.ndarray, rounding: float, least: float) -> bool:
+        lengths = self._weights / self._weights.sum() * clip_of(self._squares, self._weights).lengths
+        longest = np.sort(lengths)[-max(1, len(lengths) // _ROUGHLY) :]
+        allowed = max(rounding * np.linalg.norm(given), 2 * longest.sum(), least)
+        return any(np.linalg.norm(self.centre(far) - given) <= allowed for far in _ROUGHLY_FAR)

@@ -1,7 +1,6 @@
 """Which members are found to have lied about a round, and who is not believed."""
 
-import hashlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,16 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.trust.audit import Account, Refusals, Rounding, account_in, liars, sums_of
-from core.swarm.trust.centered_clip import centered_clip
+from core.swarm.trust.audit import Rounding, account_in, liars, sums_of
 from core.swarm.trust.parts import DIGEST_SIZE
+from tests.swarm.trust.audited_swarm import BAD, LOSSY, ROUNDING, SEED, Swarm
 
-SIZE = 2048
-"""Numbers of each reducer's share."""
-SEED = b"0123456789abcdef"
-ROUNDING, LOSSY = 0.03, 0.3
-BAD = 3
-"""The number of the reducer that cheats."""
 Change = Callable[[torch.Tensor], torch.Tensor]
 WRONG: dict[str, Change] = {
     "negated": lambda average: -average,
@@ -27,90 +20,6 @@ WRONG: dict[str, Change] = {
     "twice as much": lambda average: 2 * average,
     "noise": lambda average: torch.randn(average.shape, generator=torch.Generator().manual_seed(1)) * 5,
 }
-
-
-class Swarm:
-    """What the members of a group bring, with so many samples each, and what they get from honest reducers."""
-
-    def __init__(self, members: int, seed: int = 0, noise: float = 4.0) -> None:
-        generator = torch.Generator().manual_seed(seed)
-        self.weights = torch.randint(8, 64, (members,), generator=generator).double().numpy()
-        gradient = torch.randn(members, SIZE, generator=generator)
-        deviations = torch.randn(members, members, SIZE, generator=generator)
-        self.brought = gradient + deviations * noise / torch.from_numpy(self.weights).float().sqrt()[:, None, None]
-        """By sender and reducer."""
-        self.taken = self.brought.clone()
-        """As the reducers say."""
-        self.given = torch.stack([self.centre(reducer) for reducer in range(members)])
-        """Likewise."""
-        self.received = self.given.repeat(members, 1, 1)
-        """By member and reducer."""
-        self.shares = [SIZE] * members
-
-    def reduces_nothing(self, member: int) -> None:
-        """As one whose line is slow beside those of the others."""
-        self.shares[member] = 0
-        for vectors in (self.brought[:, member], self.taken[:, member], self.given[member], self.received[:, member]):
-            vectors.zero_()
-
-    def centre(self, reducer: int) -> torch.Tensor:
-        """Of what it says that it took."""
-        return centered_clip(list(self.taken[:, reducer]), list(self.weights))
-
-    def give(self, reducer: int, average: torch.Tensor) -> None:
-        self.given[reducer] = average
-        self.received[:, reducer] = average
-
-    def said(self) -> dict[int, Account]:
-        def sums(rows: Iterable[torch.Tensor], reducers: Iterable[int]) -> np.ndarray:
-            return np.array([sums_of([(0, row)], SEED, reducer) for row, reducer in zip(rows, reducers, strict=True)])
-
-        members = range(len(self.weights))
-        return {
-            member: Account(
-                float(self.weights[member]),
-                sums(self.brought[member], members),
-                sums(self.taken[:, member], [member] * len(members)),
-                self.weights.copy(),
-                sums([self.given[member]], [member])[0],
-                [digest(average) for average in self.received[member]],
-            )
-            for member in members
-        }
-
-    def leave_out(self, left_out: list[int], reducer: int) -> dict[int, Account]:
-        """What all say if that one counts nothing of these."""
-        self.taken[left_out, reducer] = 0.0
-        rest = [member for member in range(len(self.weights)) if member not in left_out]
-        self.give(reducer, centered_clip(list(self.taken[rest, reducer]), list(self.weights[rest])))
-        said = self.said()
-        said[reducer].counted[left_out] = 0.0
-        return said
-
-    def found_by(
-        self,
-        own: int,
-        said: dict[int, Account] | None = None,
-        distrusted: Collection[int] = (),
-        incomplete: Collection[int] = (),
-    ) -> list[int]:
-        received = [sums_of([(0, average)], SEED, reducer) for reducer, average in enumerate(self.received[own])]
-        most = [200.0] * len(self.weights)
-        rounding = Rounding(ROUNDING, LOSSY, [6e-8 * SIZE**0.5] * len(self.weights))
-        return liars(
-            own,
-            said or self.said(),
-            np.array(received),
-            most,
-            shares=self.shares,
-            rounding=rounding,
-            distrusted=distrusted,
-            incomplete=incomplete,
-        )
-
-
-def digest(average: torch.Tensor) -> bytes:
-    return hashlib.blake2b(average.numpy().tobytes(), digest_size=DIGEST_SIZE).digest()
 
 
 @given(st.integers(0, 1 << 20), st.integers(3, 16), st.floats(0.0, 50.0))
@@ -265,71 +174,6 @@ def test_whom_the_auditor_distrusts_itself_may_be_left_out_and_has_no_voice() ->
     said[2].brought[0] *= -1
     assert swarm.found_by(1, said) == [0, BAD]
     assert swarm.found_by(1, said, distrusted=[2]) == []
-
-
-@pytest.mark.parametrize("lost", [[0], [0, 4]])
-def test_a_member_that_halted_in_the_round_sets_nobody_against_the_reducers_and_is_not_blamed(lost: list[int]) -> None:
-    """Only half of its numbers came to some of the reducers, and it has more than half of the samples."""
-    swarm = Swarm(5)
-    swarm.weights[2] = 180.0
-    for reducer in lost:
-        half = SIZE // 2
-        swarm.taken[2, reducer, half:] = 0.0
-        rest = [0, 1, 3, 4]
-        later = centered_clip(list(swarm.brought[rest, reducer, half:]), list(swarm.weights[rest]))
-        swarm.give(reducer, torch.cat([swarm.centre(reducer)[:half], later]))
-    blamed = [swarm.found_by(own) for own in (0, 1, 3, 4)]
-    assert 2 in {liar for found in blamed for liar in found}, "without knowing that it halted"
-    assert [swarm.found_by(own, incomplete=[2]) for own in (0, 1, 3, 4)] == [[]] * 4
-
-
-def test_a_reducer_that_lies_is_found_also_in_a_round_in_which_another_member_halted() -> None:
-    swarm = Swarm(5)
-    swarm.give(BAD, -swarm.given[BAD])
-    said = swarm.leave_out([2], 0)
-    assert [swarm.found_by(own, said, incomplete=[2]) for own in (0, 1, 4)] == [[BAD]] * 3
-
-
-@pytest.mark.parametrize("members", [5, 8, 16])
-def test_an_accomplice_that_halts_shields_no_liar(members: int) -> None:
-    swarm = Swarm(members)
-    swarm.weights[2] = 8.0
-    for reducer in range(members):
-        swarm.give(reducer, swarm.centre(reducer))
-    swarm.give(BAD, -swarm.given[BAD])
-    honest = [own for own in range(members) if own not in (2, BAD)]
-    assert [swarm.found_by(own, incomplete=[2]) for own in honest] == [[BAD]] * len(honest)
-
-
-@pytest.mark.parametrize("members", [4, 5, 8, 16])
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7])
-@pytest.mark.parametrize("came", [0.1, 0.5, 0.9])
-def test_no_honest_reducer_is_blamed_for_what_came_of_a_member_that_halted(
-    members: int, share: float, came: float
-) -> None:
-    swarm, halted, size = Swarm(members), members - 1, int(SIZE * came)
-    rest = list(range(halted))
-    swarm.weights[halted] = share / (1 - share) * swarm.weights[:halted].sum()
-    for reducer in range(members):
-        swarm.give(reducer, swarm.centre(reducer))
-    swarm.taken[halted, 0, size:] = 0.0
-    later = centered_clip(list(swarm.brought[rest, 0, size:]), list(swarm.weights[rest]))
-    swarm.give(0, torch.cat([swarm.centre(0)[:size], later]))
-    assert [swarm.found_by(own, incomplete=[halted]) for own in rest[1:]] == [[]] * (members - 2)
-
-
-def test_who_gives_no_account_now_and_then_is_forgiven_and_who_often_does_not_is_found() -> None:
-    forgiving, counted = Refusals[str](), Refusals[str]()
-    others = ["A", "B", "C"]
-    seldom = [forgiving.repeated([*others, "X"], ["X"] if audit % 5 == 0 else []) for audit in range(100)]
-    assert seldom == [[]] * 100
-    every_second = [counted.repeated([*others, "X"], ["X"] if audit % 2 == 0 else []) for audit in range(9)]
-    assert every_second.index(["X"]) == 6
-
-
-def test_who_hears_nobody_blames_nobody() -> None:
-    refusals = Refusals[str]()
-    assert [refusals.repeated(["A", "B"], ["A", "B"]) for _ in range(10)] == [[]] * 10
 
 
 @pytest.mark.parametrize("times", [2.0, 2.5, 3.0, 3.5, 4.0])
