@@ -14,6 +14,10 @@ BYTES_PER_VALUE = {"none": 4, "float16": 2, "uniform8bit": 1}
 _USABLE = 0.8
 """Share of a round's time limit that is planned with."""
 _SMALLEST_PART, _LARGEST_PART = 1 << 14, 1 << 17
+_LARGEST_BETWEEN_FAST_LINES = 1 << 18
+_WORTH = 0.025
+"""Seconds for which a part keeps the slowest line busy where lines are fast: each message costs the processors of both
+sides a millisecond, and there they take longer than the bytes."""
 _QUEUE = 1.0
 """Seconds for which a part to each member of a group may keep its slowest line busy. Pings wait behind them, and who
 does not answer for three seconds is taken to be lost."""
@@ -36,7 +40,8 @@ def part_size(parameters: int, averaging: Averaging) -> int:
 
 
 def part_size_in_group(usual: int, bandwidths: Collection[float | None]) -> int:
-    """Bytes of a part: less than usual in a large group with slow lines, on each of which are parts for all members.
+    """Bytes of a part: less than usual in a large group with slow lines, each of which carries parts for all members;
+    more between fast ones.
 
     Args:
         bandwidths: bytes per second of the members, as they say; 0 and None say nothing, and nobody counts as slower
@@ -45,8 +50,9 @@ def part_size_in_group(usual: int, bandwidths: Collection[float | None]) -> int:
     known = [bandwidth for bandwidth in bandwidths if bandwidth]
     if not known or len(bandwidths) < 2:
         return usual
-    most = int(max(usual, min(known)) * _QUEUE / (len(bandwidths) - 1))
-    return min(usual, max(_SMALLEST_PART, 1 << most.bit_length() - 1))
+    slowest = max(usual, min(known))
+    most = int(min(slowest * _QUEUE / (len(bandwidths) - 1), max(usual, slowest * _WORTH)))
+    return min(_LARGEST_BETWEEN_FAST_LINES, max(_SMALLEST_PART, 1 << most.bit_length() - 1))
 
 
 def part_timeout(averaging: Averaging) -> float:

@@ -16,7 +16,7 @@ answers so fails it: its averages are missing, and no other values would be thos
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -117,7 +117,8 @@ class AtomicAllReduce(AllReduceRunner):
         reducer.__class__ = CheckedReducer
         reducer.hands_out_averages = self._sends_averages
         reducer.own_index = senders.index(self.peer_id) if self.peer_id in senders else None
-        reducer.most_weight = lambda sender: most_weight(senders[sender])
+        # All its parts are to count the same.
+        reducer.most_weight = cache(lambda sender: most_weight(senders[sender]))
         reducer.on_fault = lambda sender, offence: self._blame(senders[sender], offence)
         reducer.on_nothing = lambda: self.finalize(exception=AllreduceException(_NOBODY_COUNTS))
         reducer.dropped = {senders.index(peer) for peer in self._refused if peer in senders}

@@ -48,6 +48,13 @@ def test_parts_to_all_members_keep_the_slowest_line_busy_for_no_more_than_a_seco
     assert part_size_in_group(size, [None] * members) == size
 
 
+@pytest.mark.parametrize(
+    ("members", "slowest", "size"), [(4, 50, 1 << 17), (4, 100, 1 << 18), (16, 100, 1 << 18), (2, 1000, 1 << 18)]
+)
+def test_parts_are_larger_between_fast_lines(members: int, slowest: float, size: int) -> None:
+    assert part_size_in_group(1 << 14, [slowest * MBIT] * members) == size
+
+
 def test_a_part_has_half_of_the_round_to_arrive_but_never_less_than_hivemind_gives() -> None:
     assert part_timeout(Averaging(averaging_timeout=120, matchmaking_time=15)) == 60
     assert part_timeout(Averaging(averaging_timeout=10, matchmaking_time=2)) == 15
