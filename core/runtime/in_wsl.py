@@ -106,7 +106,7 @@ class Setup:
         ) as installing:
             given, said = cast("IO[bytes]", installing.stdin), cast("IO[bytes]", installing.stdout)
             with given:
-                given.write(proxy or b"\n")
+                given.write(proxy)
             for line in said:
                 last = msgspec.structs.replace(msgspec.json.decode(line, type=ComputeRuntime), gpus=gpus)
                 if last.ready:

@@ -45,7 +45,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def computer(tmp_path: Path, image: Path) -> Iterator[dict[str, str]]:
+def computer(tmp_path: Path, short_folder: Path, image: Path) -> Iterator[dict[str, str]]:
     """The variables of a computer whose wsl.exe is the stand-in; the distribution is in `tmp_path`."""
     listing = subprocess.run(["python3", "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
     wheels = [str(folder) for folder in pip_settings.link_folders(pip_settings.parse(listing.stdout))]
@@ -53,7 +53,7 @@ def computer(tmp_path: Path, image: Path) -> Iterator[dict[str, str]]:
         "WSL_PROGRAM": f"{sys.executable} {STAND_IN}",
         "WSL_IMAGE": str(image),
         "WSL_ROOT": str(tmp_path / "distribution"),
-        "WSL_SHARED": ":".join([*wheels, str(tmp_path / "home")]),
+        "WSL_SHARED": ":".join([*wheels, str(short_folder)]),
         "WSLENV": "UV_FIND_LINKS",
         "UV_FIND_LINKS": ",".join(wheels),
     }
@@ -70,9 +70,9 @@ def test_two_builds_of_the_image_give_the_same_bytes(image: Path, tmp_path: Path
 
 
 def test_from_the_image_to_an_epoch_an_update_and_removal(
-    computer: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    computer: dict[str, str], tmp_path: Path, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    profile, distribution = Profile(tmp_path / "home"), Path(computer["WSL_ROOT"])
+    profile, distribution = Profile(short_folder), Path(computer["WSL_ROOT"])
     steps = set_up(profile, computer)
     assert steps[0] == "import"
     assert {"downloading", "testing"} <= set(steps)
@@ -95,7 +95,7 @@ def set_up(profile: Profile, computer: dict[str, str]) -> list[str | None]:
     profile.prepare()
     command = core_command("core.runtime.in_wsl", str(profile.compute))
     done = subprocess.run(
-        command, input=b"\n", stdout=subprocess.PIPE, env={**core_environment(), **computer}, check=False
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**core_environment(), **computer}, check=False
     )
     reports = [msgspec.json.decode(line, type=ComputeRuntime) for line in done.stdout.splitlines()]
     assert reports[-1].ready, reports[-1]

@@ -68,11 +68,11 @@ class Windows:
         state = str(self.folder / "state.json")
         return {"WSL_PROGRAM": program, "WSL_STATE": state, "WSL_IMAGE": str(self.image)}
 
-    def set_up(self) -> list[ComputeRuntime]:
+    def set_up(self, proxy: bytes = b'{"choice": "none"}\n') -> list[ComputeRuntime]:
         """What is reported, from the first line to the last."""
         done = subprocess.run(
             core_command("core.runtime.in_wsl", str(self.compute)),
-            input=b'{"choice": "none"}\n',
+            input=proxy,
             stdout=subprocess.PIPE,
             env={**core_environment(), **self.variables()},
             check=False,
@@ -99,6 +99,12 @@ def test_a_computer_without_wsl_is_set_up_from_the_beginning_to_the_libraries(wi
     assert windows.state()["distributions"] == {"Ubuntu": 2, "Idlehive": 2}
     assert windows.state()["proxy"] == '{"choice": "none"}\n'
     assert StoreInWsl(windows.compute).current is not None
+
+
+def test_where_no_proxy_is_given_none_is_passed_on(windows: Windows) -> None:
+    """`core.runtime` reads an empty line as a broken one."""
+    assert windows.set_up(proxy=b"")[-1].ready
+    assert windows.state()["proxy"] == ""
 
 
 def test_what_is_there_is_not_done_again(windows: Windows) -> None:
