@@ -15,9 +15,9 @@ _USABLE = 0.8
 """Share of a round's time limit that is planned with."""
 _SMALLEST_PART, _LARGEST_PART = 1 << 14, 1 << 17
 _LARGEST_BETWEEN_FAST_LINES = 1 << 18
-_WORTH = 0.025
-"""Seconds for which a part keeps the slowest line busy where lines are fast: each message costs the processors of both
-sides a millisecond, and there they take longer than the bytes."""
+_WORTH = 0.011
+"""Seconds for which a part keeps the slowest line busy where lines are fast: there, the processors take longer for a
+message than the line for its bytes."""
 _QUEUE = 1.0
 """Seconds for which a part to each member of a group may keep its slowest line busy. Pings wait behind them, and who
 does not answer for three seconds is taken to be lost."""

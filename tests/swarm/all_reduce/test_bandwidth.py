@@ -49,7 +49,8 @@ def test_parts_to_all_members_keep_the_slowest_line_busy_for_no_more_than_a_seco
 
 
 @pytest.mark.parametrize(
-    ("members", "slowest", "size"), [(4, 50, 1 << 17), (4, 100, 1 << 18), (16, 100, 1 << 18), (2, 1000, 1 << 18)]
+    ("members", "slowest", "size"),
+    [(4, 50, 1 << 16), (4, 100, 1 << 17), (4, 200, 1 << 18), (16, 200, 1 << 18), (2, 1000, 1 << 18)],
 )
 def test_parts_are_larger_between_fast_lines(members: int, slowest: float, size: int) -> None:
     assert part_size_in_group(1 << 14, [slowest * MBIT] * members) == size
