@@ -54,8 +54,10 @@ def computer(tmp_path: Path, short_folder: Path, image: Path) -> Iterator[dict[s
         "WSL_IMAGE": str(image),
         "WSL_ROOT": str(tmp_path / "distribution"),
         "WSL_SHARED": ":".join([*wheels, str(short_folder)]),
-        "WSLENV": "UV_FIND_LINKS",
+        "WSLENV": "UV_FIND_LINKS:SSL_CERT_FILE",
         "UV_FIND_LINKS": ",".join(wheels),
+        # The stand-in gives the distribution what this machine trusts.
+        "SSL_CERT_FILE": "/etc/ssl/certs/ca-certificates.crt",
     }
     shutil.rmtree(tmp_path / "distribution", ignore_errors=True)
 
