@@ -53,7 +53,7 @@ def computer(tmp_path: Path, short_folder: Path, image: Path) -> Iterator[dict[s
         "WSL_PROGRAM": f"{sys.executable} {STAND_IN}",
         "WSL_IMAGE": str(image),
         "WSL_ROOT": str(tmp_path / "distribution"),
-        "WSL_SHARED": ":".join([*wheels, str(short_folder)]),
+        "WSL_SHARED": ":".join([*wheels, str(short_folder), str(ROOT / "resources" / "practice")]),
         "WSLENV": "UV_FIND_LINKS:SSL_CERT_FILE",
         "UV_FIND_LINKS": ",".join(wheels),
         # The stand-in gives the distribution what this machine trusts.
@@ -112,6 +112,10 @@ def contribute(engine: RunningEngine, computer: dict[str, str]) -> None:
         wait_for(lambda: engine.snapshot().progress.epoch >= 1, 300, "an epoch", every=0.5)
         assert engine.quit() == 0
         wait_for(lambda: not inside(Path(computer["WSL_ROOT"])), 20, "the end of the session")
+    except BaseException:
+        for log in engine.home.logs.glob("*"):
+            print(f"{log.name}:\n{log.read_text()[-6000:]}")
+        raise
     finally:
         engine.clean_up()
 
