@@ -197,7 +197,8 @@ class _Client:
 
     async def _carry_out(self, command: Any) -> Any:
         if isinstance(command, Subscribe):
-            return self._server.engine.broadcast.add(self._push)
+            # The front end may have gone while its request waited for room.
+            return None if self._ending else self._server.engine.broadcast.add(self._push)
         if isinstance(command, Quit):
             if command.with_front_ends:
                 now = self._server.engine.clock()

@@ -61,8 +61,13 @@ class Audit:
     def add_round(self, epoch: int, slots: frozenset[MemberSlot], *, may_be_others: bool) -> None:
         """The trainers of the group that made the update which `epoch` began with; `may_be_others`: it was full, so
         that others can have made the update in a group of their own. From any thread."""
-        self._rounds = {known: group for known, group in self._rounds.items() if known > epoch - _BEHIND}
-        self._rounds[epoch] = slots, may_be_others
+        kept = {known: group for known, group in self._rounds.items() if known > epoch - _BEHIND}
+        self._rounds = {**kept, epoch: (slots, may_be_others)}
+
+    @property
+    def met(self) -> frozenset[bytes]:
+        """The slots of those who were in a group with the backbone lately."""
+        return frozenset(slot for slots, _ in self._rounds.values() for _peer, slot in slots)
 
     def disown(self, peer: bytes) -> None:
         """Take back what the peer was credited with lately, and credit it with nothing more. From any thread."""

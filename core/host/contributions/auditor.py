@@ -62,7 +62,9 @@ class ContributionAuditor:
         if not self._dht_checked_at <= now < self._dht_checked_at + _CHECK_EVERY and self._is_dht_working():
             self._dht_checked_at = self.read_at = now
         self._audit.observe(self.progress, self._epoch(), now)
-        found = [found for number, found in enumerate(self._records.read()) if number < _MOST_RECORDS]
+        # Anybody can write more than are judged.
+        met = self._audit.met
+        found = sorted(self._records.read(), key=lambda record: record.slot not in met)[:_MOST_RECORDS]
         for record in found:
             self._audit.judge(record, now)
         self._audit.forget({record.slot for record in found} | set(self.progress.slots))

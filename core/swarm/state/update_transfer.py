@@ -89,10 +89,16 @@ class UpdateTransfer(StateTransfer):
         """What hivemind sends to a peer that asks: the update that was asked for, or else the last one."""
         if not self._kept:
             return self.serializer.dumps({}), (), None
-        kept = next((kept for kept in self._kept if kept.epoch == asked_epoch.get()), self._kept[-1])
+        epoch = self._sketched_for(asked_epoch.get())
+        kept = next(kept for kept in self._kept if kept.epoch == epoch)
         tensors = self._unpacked(kept.average)
         metadata = await asyncio.to_thread(self.announced, {"epoch": kept.epoch, "updates": kept.updates}, tensors)
         return self.serializer.dumps(metadata), tensors, None
+
+    def _sketched_for(self, epoch: int) -> int:
+        """The one that was asked for, or else the last one."""
+        kept = [kept.epoch for kept in self._kept]
+        return epoch if epoch in kept or not kept else kept[-1]
 
     def _unpacked(self, average: torch.Tensor) -> list[torch.Tensor]:
         shapes = [tensor.shape for tensor in self._averaged_tensors]

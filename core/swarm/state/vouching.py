@@ -28,6 +28,7 @@ _LAG = 2.0
 """Seconds that other members of a group may make an update later than its fastest one."""
 _POLL_EVERY = 0.5
 _MOST_WITNESSES = 8
+_MOST_SKETCHES = 16
 asked_epoch: ContextVar[int] = ContextVar("asked_epoch", default=0)
 """That of the present request from another peer."""
 
@@ -86,7 +87,8 @@ class StateVouching(DecentralizedAverager):
     def __init__(self, *args: Any, vouches: bool = True, **kwargs: Any) -> None:
         self._vouches = vouches
         self._sketching = asyncio.Lock()
-        self._sketched_at, self._sketched_of, self._sketched = 0.0, 0, b""
+        self._made = dict[int, tuple[float, bytes]]()
+        """Sketches by what they are of, and when each was begun."""
         super().__init__(*args, **kwargs)
 
     async def rpc_sketch_state(
@@ -96,14 +98,19 @@ class StateVouching(DecentralizedAverager):
         if not self._vouches:
             return averaging_pb2.DownloadData()
         current_kind.set("state")
-        epoch = read_epoch(request)
-        clock = asyncio.get_running_loop().time
+        epoch, clock = read_epoch(request), asyncio.get_running_loop().time
         asked_at = clock()
         async with self._sketching:
-            if self._sketched_at < asked_at or self._sketched_of != epoch:
-                self._sketched_at, self._sketched_of = clock(), epoch
-                self._sketched = await self._sketch()
-            return averaging_pb2.DownloadData(metadata=self._sketched)
+            # Of what is there, not of what is asked for: who asks for a thousand epochs gets no thousand sketches.
+            of = self._sketched_for(epoch)
+            if self._made.get(of, (0.0, b""))[0] < asked_at:
+                began = clock()
+                self._made = dict([*self._made.items(), (of, (began, await self._sketch()))][-_MOST_SKETCHES:])
+            return averaging_pb2.DownloadData(metadata=self._made[of][1])
+
+    def _sketched_for(self, _epoch: int) -> int:
+        """Which of the things that it has this peer sketches for who asks for `_epoch`: of states, it has one."""
+        return 0
 
     async def _sketch(self) -> bytes:
         metadata, tensors, _infos = await self._get_current_state_from_host_process()

@@ -46,8 +46,8 @@ _ROUGHLY_FAR = (FAR / 1.5, FAR, FAR * 1.5)
 """By sums, one who is about so far may be nearer or farther than the reducer found."""
 _LARGEST = 1 << 20
 _SLACK = 2.0
-"""A reducer may have counted a member for so many times more or less: each limits weights by what it knows itself, and
-the limits leave so much room, in which a liar's voice is not to grow."""
+"""A reducer's limit for a member may be so many times more or less than the auditor's: each limits weights by what it
+knows itself, and the limits leave so much room, in which a liar's voice is not to grow."""
 
 Rows = np.ndarray
 """Sums, a row for each member of the group."""
@@ -169,18 +169,19 @@ def liars(
             return True
         disputed = (*contradicted[member], *left_out, *incomplete)
         agreed = {other: said[other].weight for other in said if other not in disputed}
-        weights = _weights(account.counted, agreed, most_weights)
+        weights = _weights(account.counted, agreed, most_weights, own)
         return not _is_centre_of_parts(account, weights, incomplete, rounding.average, least)
 
     return [member for member in said if member != own and member not in incomplete and is_liar(member)]
 
 
-def _weights(counted: np.ndarray, agreed: Mapping[int, float], most: Sequence[float]) -> np.ndarray:
-    """As a reducer says that it counted the members; nearly as those say themselves about whom it says the same."""
+def _weights(counted: np.ndarray, agreed: Mapping[int, float], most: Sequence[float], own: int) -> np.ndarray:
+    """As a reducer says that it counted the members; as those say themselves about whom it says the same, but for what
+    its limits may differ from this member's. How the others limit this one itself, it does not know."""
     weights: np.ndarray = np.minimum(counted, _SLACK * np.array(most))
     for member, weight in agreed.items():
-        believed = min(weight, most[member])
-        weights[member] = np.clip(weights[member], believed / _SLACK, believed * _SLACK)
+        limit = min(most[member], weight) if member == own else most[member]
+        weights[member] = np.clip(weights[member], min(weight, limit / _SLACK), min(weight, limit * _SLACK))
     return weights
 
 

@@ -6,7 +6,8 @@ than t_i, that is the weighted mean.
 
 How near honest members are follows from what they sent. The gradient of w samples deviates by s / sqrt(w), and the
 gradients of two members by s sqrt(1 / w_i + 1 / w_j): every pair is an estimate of s. Taken is the weighted median of
-each member's weighted median, which a minority by samples moves neither beyond the honest estimates nor below them;
+each member's weighted median over all members, which a minority by samples moves neither beyond the honest estimates
+nor below them;
 and t_i = _LONGEST * s / sqrt(w_i). It does not depend on the centre, so the centre is unique: the minimum of a convex
 function. A member whose own median is more than FAR times s does not count at all.
 
@@ -117,10 +118,20 @@ def clip_of(squares: np.ndarray, weights: np.ndarray, far: float = FAR) -> Clip:
 
 
 def _deviations(squares: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """What each member's distances to the others say of the deviation of one sample."""
+    """What each member's distances to the others say of the deviation of one sample.
+
+    Its own weight is part of the half that has to be near: without it, one with less than half of all samples could be
+    most of the others of each, and all would seem to be as far from each other as from that one.
+    """
     pairs = np.sqrt(squares / (1 / weights[:, None] + 1 / weights))
-    others = ~np.eye(len(weights), dtype=bool)
-    return np.array([_median(pairs[row, others[row]], weights[others[row]]) for row in range(len(weights))])
+    np.fill_diagonal(pairs, -1.0)
+    # Each itself comes first, and is not far enough, however much it weighs.
+    order = np.argsort(pairs, axis=1)[:, 1:]
+    near = weights[:, None] + np.cumsum(weights[order], axis=1)
+    last = np.argmax(near > weights.sum() / 2 * (1 + _NEAR), axis=1)
+    rows = np.arange(len(weights))
+    deviations: np.ndarray = pairs[rows, order[rows, last]]
+    return deviations
 
 
 def _median(values: np.ndarray, weights: np.ndarray) -> float:

@@ -19,7 +19,7 @@ from core.api.session import Fault
 from core.client.profile import Profile
 from tests.cli.conftest import RunCli
 from tests.cli.given import the_line
-from tests.fakes.http_server import answer, serving
+from tests.fakes.http_server import Behaviour, answer, serving
 
 GERMAN = {"LC_ALL": "de_DE.UTF-8"}
 
@@ -168,3 +168,22 @@ def test_a_backbone_whose_table_is_silent_or_that_is_not_there_ends_with_code_on
     silent = run_cli("host", "status", "--http", address)
     assert silent.returncode == 1
     assert f"No backbone answers at {address}" in the_line(silent.stderr)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        answer(404, b"<html>nothing here</html>"),
+        answer(200, b"[1]"),
+        answer(200, b"{}"),
+        answer(200, b"[" * 100_000),
+        answer(200, json.dumps({**HEALTH, "dropped_peers": [{"peer": "", "reason": "", "at": 1e300}]}).encode()),
+        lambda handler: handler.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n"),
+    ],
+)
+def test_another_server_at_the_address_is_no_backbone(said: Behaviour, run_cli: RunCli) -> None:
+    with serving(said) as server:
+        address = server.url("").removeprefix("http://").strip("/")
+        told = run_cli("host", "status", "--http", address)
+    assert told.returncode == 1
+    assert f"No backbone answers at {address}" in the_line(told.stderr)

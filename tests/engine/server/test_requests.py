@@ -1,8 +1,10 @@
 """The socket against front ends that are slow, confused or hostile."""
 
+import asyncio
 import json
 import os
 import socket
+from functools import partial
 
 import psutil
 import pytest
@@ -12,6 +14,8 @@ from core.api.preferences.commands import SetPreference
 from core.api.project.projects import JoinProject, OrderProjects
 from core.api.protocol import GetSnapshot, Subscribe, encode
 from core.api.protocol import Request as Asked
+from core.client.profile import Profile
+from core.engine.server.server import MOST_REQUESTS, Server
 from tests.engine.server.wire import answers, connected, received
 from tests.engine.world import Play, World
 from tests.fakes.running_engine import RunningEngine
@@ -133,6 +137,33 @@ def test_a_front_end_that_never_reads_is_disconnected_and_delays_nobody(engine: 
             send_for_ever(connection, requests)
         assert answers(engine)
     assert "does not read" in engine.log()
+
+
+def test_a_front_end_that_has_gone_before_its_subscription_was_read_gets_nothing(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nobody_asks() -> None:
+        raise AssertionError
+
+    async def scenario(world: World) -> None:
+        came, left = list[object](), list[object]()
+        monkeypatch.setattr(world.engine.broadcast, "remove", left.append)
+        monkeypatch.setattr(world.engine.broadcast, "add", came.append)
+        profile = Profile(world.profile.path / "home")
+        server = Server(world.engine, profile, nobody_asks)
+        await server.start()
+        requests = [*map(partial(Asked, command=GetSnapshot()), range(MOST_REQUESTS)), Asked(99, Subscribe())]
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(os.fspath(profile.socket))
+            connection.sendall(b"".join(map(encode, requests)))
+        await world.wait_for(lambda: len(left) == 2)
+        # In which its last request is answered.
+        await asyncio.sleep(0)
+        server.stop_listening()
+        await server.close()
+        assert came == []
+
+    play(scenario)
 
 
 def send_for_ever(connection: socket.socket, data: bytes) -> None:

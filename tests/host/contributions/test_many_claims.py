@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from core.host.contributions import auditor
 from core.host.contributions.audit import Audit
 from core.host.contributions.auditor import ContributionAuditor
 from core.host.contributions.store import ContributionStore
@@ -98,3 +99,14 @@ def test_a_hundred_keys_that_report_no_samples_get_nothing_for_a_round_that_they
     books.hear(*(each.claim(5, SAMPLES - 1) for each in liars), *(each.claim(5, SAMPLES) for each in honest))
     assert books.totals(honest) == [SAMPLES] * 10
     assert sum(books.totals(liars)) == 0
+
+
+def test_more_records_than_are_judged_hide_nobody_who_was_there(books: Books, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One key may own any number of places in the DHT."""
+    monkeypatch.setattr(auditor, "_MOST_RECORDS", 50)
+    honest, liar = [Session(RUN) for _ in range(10)], Session(RUN)
+    books.hear(*(Session(RUN, key=liar.key).claim(5, SAMPLES) for _ in range(60)))
+    books.hear(*(each.progress(4, SAMPLES) for each in honest))
+    books.make(5, honest)
+    books.hear(*(each.claim(5, SAMPLES) for each in honest))
+    assert books.totals(honest) == [SAMPLES] * 10

@@ -1,13 +1,15 @@
 """A donor's state counts only if it is that of the run: as the backbone has it or, without one, as most peers do."""
 
+import asyncio
 from typing import Any, AsyncIterator, TypeAlias  # noqa: UP035 - hivemind knows only this one as a stream
 
 import pytest
 import torch
-from hivemind.p2p import P2PContext
+from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 
 from core.swarm.averaging.state_averager import CheckedStateAverager
+from core.swarm.state.vouching import request_of
 from tests.swarm.state.test_hostile_donors import Lying
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train
 
@@ -53,6 +55,26 @@ class Silent(Fresh):
 
     async def _sketch(self) -> bytes:
         return b""
+
+
+class Large(Busy):
+    """Has a larger model."""
+
+    async def _sketch(self) -> bytes:
+        await asyncio.sleep(0.05)
+        return await super()._sketch()
+
+
+class Flooding(CheckedStateAverager):
+    """Asks a peer for sketches of as many epochs, all at once."""
+
+    def flood(self, peer: CheckedStateAverager, requests: int) -> None:
+        self._outer_pipe.send(("_flood", [peer.peer_id.to_bytes(), requests], {}))
+
+    async def _flood(self, peer: bytes, requests: int) -> None:
+        stub = self.get_stub(self._p2p, PeerID(peer), namespace=self.prefix)
+        asked = (stub.rpc_sketch_state(request_of(epoch)) for epoch in range(requests))
+        await asyncio.gather(*asked, return_exceptions=True)
 
 
 @pytest.fixture
@@ -117,6 +139,20 @@ def test_another_state_of_the_same_epoch_is_not_used_either_and_its_donor_not_as
     assert digest(taker) == before
     assert bad.states_given == 1
     assert taker.foreign == 1
+
+
+def test_who_asks_the_backbone_all_the_time_does_not_keep_it_from_saying_what_it_has(
+    swarm: Swarm, taker: CheckedStateAverager
+) -> None:
+    backbone, flooding = swarm.donor(Large), swarm.peer(Flooding)
+    trust(taker, backbone)
+    ahead(swarm)
+    good = swarm.donor()
+    swarm.until_announced(taker, 3)
+    flooding.flood(backbone, 100)
+    assert take(taker)
+    assert taker.local_epoch == EPOCH
+    assert digest(taker) == digest(good)
 
 
 def test_the_backbone_is_asked_for_its_state_first_however_far_others_say_they_are(

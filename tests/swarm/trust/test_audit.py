@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.swarm.trust.audit import Rounding, account_in, liars, sums_of
+from core.swarm.trust.centered_clip import centered_clip
 from core.swarm.trust.parts import DIGEST_SIZE
 from tests.swarm.trust.audited_swarm import BAD, LOSSY, ROUNDING, SEED, Swarm
 
@@ -106,6 +107,42 @@ def test_a_reducer_cannot_leave_a_member_out_of_what_it_says_that_it_counted() -
     assert swarm.found_by(0, said) == [BAD]
     said[BAD] = replace(said[BAD], counted=np.array([16.0, 16.0, 0.0, 0.0, 0.0]))
     assert swarm.found_by(0, said) == [BAD]
+
+
+@pytest.mark.parametrize(("members", "accomplices"), [(4, 1), (5, 1), (5, 2), (16, 6)])
+def test_a_reducer_cannot_make_most_of_its_accomplices_by_what_it_says_that_they_weigh(
+    members: int, accomplices: int
+) -> None:
+    swarm = Swarm(members, noise=1.0)
+    swarm.weights[:] = 16.0
+    others = [member for member in range(members) if member != BAD]
+    swarm.brought[others[:accomplices]] *= -1000
+    swarm.taken = swarm.brought.clone()
+    for reducer in range(members):
+        swarm.give(reducer, swarm.centre(reducer))
+    counted = np.full(members, 8.0)
+    counted[others[:accomplices]] = 32.0
+    swarm.give(BAD, centered_clip(list(swarm.taken[:, BAD]), list(counted)))
+    said = swarm.said()
+    said[BAD] = replace(said[BAD], counted=counted)
+    honest = others[accomplices:]
+    assert [swarm.found_by(own, said) for own in honest] == [[BAD]] * len(honest)
+
+
+@pytest.mark.parametrize("limit", [16.0, 20.0, 31.0])
+def test_reducers_that_limit_weights_more_than_the_auditor_does_are_not_blamed(limit: float) -> None:
+    for seed in range(20):
+        swarm = Swarm(6, seed)
+        swarm.weights = np.minimum(swarm.weights, limit)
+        for reducer in range(6):
+            swarm.give(reducer, swarm.centre(reducer))
+        said = {
+            member: replace(account, weight=2 * account.weight) if account.weight == limit else account
+            for member, account in swarm.said().items()
+        }
+        received = [sums_of([(0, average)], SEED, reducer) for reducer, average in enumerate(swarm.received[0])]
+        most, rounding = [2 * limit] * 6, Rounding(ROUNDING, LOSSY, [0.0] * 6)
+        assert liars(0, said, np.array(received), most, shares=swarm.shares, rounding=rounding) == []
 
 
 def test_it_is_found_with_weight_zero_and_without_the_word_of_those_that_cannot_be_called() -> None:

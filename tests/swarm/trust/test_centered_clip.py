@@ -59,6 +59,18 @@ def test_a_minority_moves_it_by_little_more_than_an_honest_member_deviates(
     assert float((centre - honest).norm()) < 1.3 * deviation
 
 
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize(("count", "share"), [(3, 0.35), (3, 0.45), (4, 0.45), (5, 0.45), (8, 0.49), (16, 0.49)])
+def test_one_with_almost_half_of_the_samples_moves_it_no_further(count: int, share: float, attack: str) -> None:
+    weights = np.full(count, 64.0)
+    weights[0] = 64.0 * (count - 1) * share / (1 - share)
+    parts = honest_parts(count, weights)
+    honest = parts[1:].mean(0)
+    parts[0] = ATTACKS[attack](honest)
+    centre = centered_clip(list(parts), list(weights))
+    assert float((centre - honest).norm()) < 1.3 * 3.0 / 8 * SIZE**0.5
+
+
 def test_of_two_members_the_larger_one_counts_with_three_times_the_norm_of_the_other() -> None:
     small, large = torch.full((SIZE,), 1.0), torch.full((SIZE,), -1000.0)
     torch.testing.assert_close(centered_clip([small, large], [8.0, 8.0]), torch.full((SIZE,), -1.0))

@@ -24,7 +24,7 @@ from core.swarm.dht.records import own_subkey
 _FAILED_LOADS = 2
 """Searches for a state without success, one after the other, after which a report of a later epoch counts as a lie."""
 _UNBEGUN_READ_EVERY = 4.0
-"""Seconds from one reading to the next of a batch that nobody is known to have begun."""
+"""Seconds from one reading to the next of a batch that nobody is known to have begun, or newcomers alone."""
 _SLACK = 3.0
 """Seconds that a report may take, or clocks may differ."""
 
@@ -266,13 +266,14 @@ class SwarmProgressTracker(TrackerThread):
         )
         if epoch > progress.epoch:
             progress.epoch, progress.samples_accumulated = epoch, 0
-        if not progress.samples_accumulated:
+        trainers = [report for report in counting if report.adds_samples]
+        if not progress.samples_accumulated or (trainers and not any(map(self._history.is_known, trainers))):
             # Its first samples tell how long it takes; a peer that adds none, like a backbone, hears of them only so.
+            # Those of newcomers are slower than what they compute later: some seconds may look like minutes.
             progress.next_fetch_time = min(progress.next_fetch_time, now + _UNBEGUN_READ_EVERY)
         if self._round_began:
             # hivemind looks twice a second for the end of an epoch that has ended.
             progress.next_fetch_time = max(progress.next_fetch_time, now + self.default_refresh_period)
-        trainers = [report for report in counting if report.adds_samples]
         partners = [*trainers, *(report for report in counting if report.is_auxiliary)]
         progress.num_peers = 1 + len(partners)
         self.expected_peers = {report.peer_id: report.time for report in partners if self._is_expected(report)}

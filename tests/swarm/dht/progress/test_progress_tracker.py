@@ -10,7 +10,7 @@ import pytest
 from hivemind import DHT
 from hivemind.dht.schema import RSASignatureValidator
 from hivemind.optim.progress_tracker import ProgressTracker
-from hivemind.utils import get_dht_time
+from hivemind.utils import ValueWithExpiration, get_dht_time
 
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.dht.progress import progress_tracker
@@ -215,6 +215,17 @@ def test_a_batch_that_nobody_has_begun_is_looked_at_again_soon(swarm: Swarm) -> 
     backbone.refresh()
     assert backbone.global_progress.samples_accumulated == 0
     assert backbone.global_progress.next_fetch_time < get_dht_time() + 5.0
+
+
+def test_what_newcomers_alone_compute_is_looked_at_again_soon(swarm: Swarm) -> None:
+    """A first microbatch may take many times as long as the next ones."""
+    tracker = SwarmProgressTracker(swarm.dhts[1], "another run", TARGET, start=False, max_refresh_period=60.0)
+    peer, now = swarm.dhts[0].peer_id, get_dht_time()
+    said = {"epoch": 0, "samples_accumulated": 1, "samples_per_second": 0.01, "time": now, "client_mode": True}
+    reports = {b"slot": ValueWithExpiration({"peer_id": peer.to_bytes(), **said}, now + 30.0)}
+    assert tracker._parse_swarm_progress_data(reports).next_fetch_time < now + 5.0
+    tracker.add_round([str(peer)], is_one_group=True)
+    assert tracker._parse_swarm_progress_data(reports).next_fetch_time > now + 5.0
 
 
 def test_samples_that_others_compute_during_a_round_may_weigh_in_the_next_one(swarm: Swarm) -> None:
