@@ -7,9 +7,8 @@ than t_i, that is the weighted mean.
 How near honest members are follows from what they sent. The gradient of w samples deviates by s / sqrt(w), and the
 gradients of two members by s sqrt(1 / w_i + 1 / w_j): every pair is an estimate of s. Taken is the weighted median of
 each member's weighted median over all members, which a minority by samples moves neither beyond the honest estimates
-nor below them;
-and t_i = _LONGEST * s / sqrt(w_i). It does not depend on the centre, so the centre is unique: the minimum of a convex
-function. A member whose own median is more than FAR times s does not count at all.
+nor below them; and t_i = _LONGEST * s / sqrt(w_i). It does not depend on the centre, so the centre is unique: the
+minimum of a convex function. A member whose own median is more than FAR times s does not count at all.
 
 Of two members no median says which one is right: each is shortened to at most `_OF_TWO` times the norm of the other.
 """
