@@ -6,6 +6,7 @@ from functools import partial
 from PySide6.QtWidgets import QMenu
 
 from app.text.i18n import tr
+from app.widgets import verbatim
 from app.widgets.basic import Button
 
 
@@ -17,6 +18,7 @@ class MenuButton(Button):
         self._meaning = meaning
         self._then = then
         self._choices: dict[str, str | None] = {}
+        self._shown = ""
         self._menu = QMenu(self)
         self.setMenu(self._menu)
         self.hide()
@@ -27,13 +29,13 @@ class MenuButton(Button):
             self._choices = dict(choices)
             self._menu.clear()
             for name in choices:
-                self._menu.addAction(name, partial(self.choose, name))
+                self._menu.addAction(verbatim.in_menu(name), partial(self.choose, name))
         self._show(next((name for name, value in choices.items() if value == chosen), next(iter(choices), "")))
         self.setVisible(len(choices) > 1)
 
     def name_of(self, value: str | None) -> str | None:
         """What a value other than the chosen one is called; nothing for one that is not offered."""
-        names = (name for name, each in self._choices.items() if each == value and name != self.text())
+        names = (name for name, each in self._choices.items() if each == value and name != self._shown)
         return None if value is None else next(names, None)
 
     def choose(self, name: str) -> None:
@@ -41,5 +43,6 @@ class MenuButton(Button):
         self._then(self._choices[name])
 
     def _show(self, name: str) -> None:
-        self.setText(name)
+        self._shown = name
+        self.setText(verbatim.in_menu(name))
         self.setAccessibleName(tr("{meaning}: {name}", meaning=self._meaning, name=name))

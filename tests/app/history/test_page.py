@@ -31,6 +31,7 @@ from core.api.record.record import (
     Sums,
 )
 from tests.app.history.record import DAY, LEFT, OVERVIEW, SINCE, SUMS, session
+from tests.app.page_checks import SMALLEST
 from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -182,6 +183,18 @@ def test_projects_of_the_same_name_are_told_apart(page: HistoryPage, engine: Scr
     legend = [label.text() for label in page.projects.findChildren(Label) if "(" in label.text()]
     assert legend == ["Bees (b)", "Bees (m)"]
     assert "Bees (m)" in [action.text() for action in page.sessions._projects._menu.actions()]
+
+
+def test_the_legend_of_projects_with_long_names_makes_no_page_wider(page: HistoryPage, qtbot: QtBot) -> None:
+    """Organisers choose the names; the end, which tells equal ones apart, stays readable."""
+    name = "Birdsong of all continents, heard by day and by night " * 3
+    same = tuple(msgspec.structs.replace(project, name=name) for project in OVERVIEW.projects)
+    page.window().resize(SMALLEST)
+    page.show_overview(msgspec.structs.replace(OVERVIEW, projects=same))
+    qtbot.waitUntil(lambda: page.width() < SMALLEST.width())
+    assert page.horizontalScrollBar().maximum() == 0
+    legend = [label.text()[-3:] for label in page.projects.findChildren(Label) if label.toolTip().startswith(name)]
+    assert legend == ["(b)", "(m)"]
 
 
 def test_sessions_that_gave_nothing_are_folded_away(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:

@@ -1,0 +1,11 @@
+"""Names as they were given: Qt looks for a letter's shortcut in menus and buttons, and for HTML in tool tips."""
+
+
+def in_menu(text: str) -> str:
+    """Also for buttons: the text is shown as it is."""
+    return text.replace("&", "&&")
+
+
+def in_tip(text: str) -> str:
+    """Where Qt finds a tag it would show the text as HTML, and a manifest's name could load pictures."""
+    return text.replace("<", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}")
