@@ -5,7 +5,6 @@ from collections.abc import Callable
 from datetime import date
 from functools import partial
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.history.charts.bars import BarsView, colour
@@ -23,8 +22,6 @@ from core.api.record.record import COLOURED, Habits, Overview
 
 _MOST_REACHED = 6
 """Milestones that are shown, the latest."""
-_LEGEND_NAME = 280
-"""The widest name of a project in the legend; its tool tip has all of a longer one."""
 
 
 class CalendarCard(Card):
@@ -75,7 +72,7 @@ class ProjectsCard(Card):
 
 def _legend_entry(place: int, name: str) -> QWidget:
     entry, label = QWidget(), Label("", Type.CAPTION, "muted")
-    label.setText(label.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, theme.scaled(_LEGEND_NAME)))
+    label.setText(verbatim.shortened(name, label.fontMetrics(), 280))
     label.setToolTip(verbatim.in_tip(name))
     swatch = Swatch(partial(colour, place), side=11, radius=3)
     layouts.row(swatch, label, spacing=theme.UNIT * 2, of=entry)

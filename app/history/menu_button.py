@@ -44,5 +44,5 @@ class MenuButton(Button):
 
     def _show(self, name: str) -> None:
         self._shown = name
-        self.setText(verbatim.in_menu(name))
+        self.setText(verbatim.in_menu(verbatim.shortened(name, self.fontMetrics(), 200)))
         self.setAccessibleName(tr("{meaning}: {name}", meaning=self._meaning, name=name))

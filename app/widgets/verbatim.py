@@ -1,5 +1,15 @@
 """Names as they were given: Qt looks for a letter's shortcut in menus and buttons, and for HTML in tool tips."""
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+
+from app.widgets import theme
+
+
+def shortened(name: str, metrics: QFontMetrics, widest: int) -> str:
+    """At most `widest` pixels at the usual size of text; the end stays, which tells equal names apart."""
+    return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.scaled(widest))
+
 
 def in_menu(text: str) -> str:
     """Also for buttons: the text is shown as it is."""
