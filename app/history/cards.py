@@ -72,7 +72,7 @@ class ProjectsCard(Card):
 
 def _legend_entry(place: int, name: str) -> QWidget:
     entry, label = QWidget(), Label("", Type.CAPTION, "muted")
-    label.setText(verbatim.shortened(name, label.fontMetrics(), 280))
+    label.setText(verbatim.shortened(name, label.fontMetrics(), theme.scaled(280)))
     label.setToolTip(verbatim.in_tip(name))
     swatch = Swatch(partial(colour, place), side=11, radius=3)
     layouts.row(swatch, label, spacing=theme.UNIT * 2, of=entry)

@@ -3,11 +3,16 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy
 
 from app.text.i18n import tr
-from app.widgets import verbatim
+from app.widgets import theme, verbatim
 from app.widgets.basic import Button
+
+_LEAST = 120
+"""Pixels of a button whose name has no room."""
 
 
 class MenuButton(Button):
@@ -21,6 +26,7 @@ class MenuButton(Button):
         self._shown = ""
         self._menu = QMenu(self)
         self.setMenu(self._menu)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
 
     def offer(self, choices: Mapping[str, str | None], chosen: str | None) -> None:
@@ -38,11 +44,32 @@ class MenuButton(Button):
         names = (name for name, each in self._choices.items() if each == value and name != self._shown)
         return None if value is None else next(names, None)
 
+    def sizeHint(self) -> QSize:
+        """For the whole name, which may also have less room."""
+        words = self.fontMetrics().horizontalAdvance(self._shown)
+        return QSize(self._around() + words, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint().boundedTo(QSize(theme.scaled(_LEAST), 1 << 20))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
     def choose(self, name: str) -> None:
         self._show(name)
         self._then(self._choices[name])
 
     def _show(self, name: str) -> None:
         self._shown = name
-        self.setText(verbatim.in_menu(verbatim.shortened(name, self.fontMetrics(), 200)))
+        self._fit()
+        self.updateGeometry()
         self.setAccessibleName(tr("{meaning}: {name}", meaning=self._meaning, name=name))
+
+    def _fit(self) -> None:
+        name = verbatim.shortened(self._shown, self.fontMetrics(), self.width() - self._around())
+        self.setText(verbatim.in_menu(name))
+
+    def _around(self) -> int:
+        """Pixels beside the words."""
+        return super().sizeHint().width() - self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, self.text()).width()

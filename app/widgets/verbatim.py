@@ -3,12 +3,10 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
-from app.widgets import theme
-
 
 def shortened(name: str, metrics: QFontMetrics, widest: int) -> str:
-    """At most `widest` pixels at the usual size of text; the end stays, which tells equal names apart."""
-    return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.scaled(widest))
+    """At most `widest` pixels; the end stays, which tells equal names apart."""
+    return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, widest)
 
 
 def in_menu(text: str) -> str:
