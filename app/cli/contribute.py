@@ -22,7 +22,7 @@ from app.text.i18n import N_, tr
 from app.text.typed import periods
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, GiveBack, Override
-from core.api.protocol import Event, GetSnapshot, Quit
+from core.api.protocol import Event, GetSnapshot, QuitUnused
 from core.api.reasons import OVERRIDABLE, Kind
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
@@ -174,7 +174,7 @@ class _Takeover:
         self._latest = engine.request(GetSnapshot(), Snapshot)
         self._number: int | None = None
         """Of what it has borrowed and not given back."""
-        self._ended = False
+        self._ended = self._ends_engine = False
         self.follows_another = self._latest.borrowed
         self.totals = SessionTotals().after(self._latest)
         self.failure = tr("The session failed.")
@@ -183,11 +183,6 @@ class _Takeover:
     def continues(self) -> bool:
         """Whether the engine contributes without this command: as it did before, or for another one."""
         return contributes(self._latest) and not self._ends_engine
-
-    @property
-    def _ends_engine(self) -> bool:
-        """The engine is this command's, and no other one has borrowed it."""
-        return self._started and not self._latest.borrowed
 
     def begin(self, command: Contribute) -> None:
         self._number = self._engine.request(command, int, timeout=120.0)
@@ -217,6 +212,8 @@ class _Takeover:
         if number is not None:
             self._engine.request(GiveBack(number), NoneType)
             self._update(self._engine.request(GetSnapshot(), Snapshot))
+        if self._started:
+            self._started, self._ends_engine = False, self._engine.request(QuitUnused(), bool)
 
     def end(self) -> None:
         """Give the engine back, or end it if it was not there. Does so once."""
@@ -225,8 +222,7 @@ class _Takeover:
         self._ended = True
         self.give_back()
         if self._ends_engine:
-            with suppress(EngineGone):  # it may close the connection before its reply is read
-                self._engine.request(Quit(), NoneType, timeout=_LONGEST_LEAVE)
+            with suppress(EngineGone):
                 self._wait_until(lambda: False, _LONGEST_LEAVE)
         elif not self.continues:
             self._wait_until(lambda: self._latest.state in ("idle", "holding", "failed"), _REACTION)

@@ -94,6 +94,8 @@ def _kept(snapshot: Snapshot, now: float) -> Iterator[str]:
 def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
     if snapshot.silence:
         yield status.silence()
+    if snapshot.project and snapshot.state != "contributing":  # its headline has the name
+        yield tr("Project: {name}", name=status.project(snapshot))
     if detail := causes.detail(snapshot):
         yield detail
     for reason in causes.other_reasons(snapshot):

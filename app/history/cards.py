@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import date
 from functools import partial
 
-from PySide6.QtWidgets import QHBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.history.charts.bars import BarsView, colour
 from app.history.charts.calendar import CalendarView
@@ -13,8 +13,9 @@ from app.history.habits import ReasonsView, WeekHoursView
 from app.text import history
 from app.text.formats import region, times
 from app.text.i18n import tr
-from app.widgets import layouts, theme
+from app.widgets import layouts, theme, verbatim
 from app.widgets.basic import Button, Card, Label
+from app.widgets.flow import FlowLayout
 from app.widgets.swatch import Swatch
 from app.widgets.theme import Type
 from core.api.record.record import COLOURED, Habits, Overview
@@ -55,7 +56,7 @@ class ProjectsCard(Card):
         super().__init__(name=tr("By project"))
         self.bars = BarsView()
         self.bars.chosen.connect(choose)
-        self._legend = layouts.row(spacing=theme.UNIT * 2)
+        self._legend = FlowLayout(spacing=theme.UNIT * 2)
         heading = Label(tr("Hours by project"), Type.LABEL, "muted")
         self.add(layouts.row((heading, 1), self._legend), self.bars)
 
@@ -66,8 +67,16 @@ class ProjectsCard(Card):
         if len(overview.projects) > COLOURED:
             names[-1] = tr("others")
         for place, name in names.items():
-            swatch = Swatch(partial(colour, place), side=11, radius=3)
-            layouts.add(self._legend, swatch, Label(name, Type.CAPTION, "muted"))
+            self._legend.add(_legend_entry(place, name))
+
+
+def _legend_entry(place: int, name: str) -> QWidget:
+    entry, label = QWidget(), Label("", Type.CAPTION, "muted")
+    label.setText(verbatim.shortened(name, label.fontMetrics(), theme.scaled(280)))
+    label.setToolTip(verbatim.in_tip(name))
+    swatch = Swatch(partial(colour, place), side=11, radius=3)
+    layouts.row(swatch, label, spacing=theme.UNIT * 2, of=entry)
+    return entry
 
 
 class HabitCards(QHBoxLayout):

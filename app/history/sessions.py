@@ -12,7 +12,7 @@ from app.history.sessions_table import SessionsTable, cells
 from app.text import history
 from app.text.formats import amounts, numbers
 from app.text.i18n import tr
-from app.widgets import layouts
+from app.widgets import layouts, verbatim
 from app.widgets.basic import Button, Card, Label
 from app.widgets.theme import Type
 from core.api.record.record import Habits, Overview, SessionGiven
@@ -65,7 +65,8 @@ class HistorySessions(Card):
             (self._endings, session.ending.kind if session.ending else None),
         ):
             if name := filter_button.name_of(value):
-                menu.addAction(tr("Only “{name}”", name=name), partial(filter_button.choose, name))
+                only = tr("Only “{name}”", name=verbatim.in_menu(name))
+                menu.addAction(only, partial(filter_button.choose, name))
         return menu
 
     def _copy_action(self) -> QAction:

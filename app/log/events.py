@@ -26,7 +26,8 @@ class EventsView(QWidget):
         self.project = Combo({"": tr("All projects")})
         self.project.setAccessibleName(tr("Which project"))
         self.project.currentIndexChanged.connect(lambda _: self._show())
-        self.copy = Button(tr("Copy"), "secondary", lambda: QGuiApplication.clipboard().setText(self.shown))
+        self.copy = Button(tr("Copy"), "secondary", self._copy)
+        self.copy.setToolTip(tr("Copy what is selected, else every line shown"))
         self.problem = Notice("problem-frame")
         self.view = QPlainTextEdit()
         self.view.setReadOnly(True)
@@ -65,8 +66,17 @@ class EventsView(QWidget):
         wanted = self.project.currentData()
         shown = [event for event in self._events if not wanted or event.project == wanted]
         text = "\n".join(events.lines(shown, time.time())) or tr("Nothing has happened yet.")
-        if text != self.shown:
-            self.view.setPlainText(text)
+        if text == self.shown:
+            return
+        bar = self.view.verticalScrollBar()
+        is_read, below = bar.value() > 0, bar.maximum() - bar.value()
+        self.view.setPlainText(text)
+        if is_read:  # new lines come at the top, and must not move those that are read
+            bar.setValue(bar.maximum() - below)
+
+    def _copy(self) -> None:
+        selected = self.view.textCursor().selection().toPlainText()
+        QGuiApplication.clipboard().setText(selected or self.shown)
 
     def _on_event(self, event: Event) -> None:
         if event.kind != "epoch_done":

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu
 
 from app.desktop.window_settings import Settings
 from app.text.i18n import tr
+from app.widgets import verbatim
 from app.widgets.basic import Button
 
 _LONGEST_NAME = 30
@@ -26,7 +27,7 @@ class OwnWeeks(Button):
         menu, weeks = self.menu(), self._settings.weeks
         menu.clear()
         for name, cells in weeks.items():
-            action = menu.addAction(name, partial(self._choose, cells))
+            action = menu.addAction(verbatim.in_menu(name), partial(self._choose, cells))
             action.setCheckable(True)
             action.setChecked(cells == self._cells())
         menu.addSeparator()
@@ -34,7 +35,7 @@ class OwnWeeks(Button):
         if weeks:
             removal = menu.addMenu(tr("Remove"))
             for name in weeks:
-                removal.addAction(name, partial(self._remove, name))
+                removal.addAction(verbatim.in_menu(name), partial(self._remove, name))
 
     def save(self, name: str) -> None:
         """Keep the present week; another one of this name is replaced."""

@@ -152,6 +152,7 @@ class WeekGrid(QWidget):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self._cancel()
+        self.pointed.emit("")  # what it said of the cursor may change, as by "undo"
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, self._keyed = Qt.Key(event.key()), True

@@ -73,7 +73,7 @@ def keep_place(widget: QWidget) -> None:
     widget.setSizePolicy(policy)
 
 
-def clear(box: QBoxLayout) -> None:
+def clear(box: QLayout) -> None:
     """Remove and delete every widget."""
     while item := box.takeAt(0):
         if widget := item.widget():

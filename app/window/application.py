@@ -179,9 +179,16 @@ class WindowApp(QObject):
             from app.window.compact import CompactWindow  # most people never open it
 
             self._compact = CompactWindow(self.link, self._perform)
+            self._compact.left.connect(self._leave_compact)
+            self._compact.quit_asked.connect(self._ask_to_quit)
         self.window.hide()
         self._compact.show()
         self._compact.raise_()
+
+    def _leave_compact(self) -> None:
+        if self._compact is not None:
+            self._compact.hide()
+        self.window.bring_up()
 
     def _on_event(self, event: Event) -> None:
         """Another front end ends everything."""
@@ -216,7 +223,7 @@ class WindowApp(QObject):
             self.window.showMinimized()
 
     def _ask_to_quit(self) -> None:
-        """From the tray: the dialog needs its window."""
+        """From the tray or the compact window: the dialog needs its window."""
         if not self.window.isVisible() and self.quit_dialog.must_ask:
             self.window.bring_up()
         self.quit_dialog.ask()

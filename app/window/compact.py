@@ -2,8 +2,8 @@
 
 import time
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from app.home.contribute_button import ContributeButton, Perform
@@ -23,6 +23,10 @@ _WIDTH = 380
 class CompactWindow(QWidget):
     """Follows the engine only while it is seen."""
 
+    left = Signal()
+    """Escape: back to the large window."""
+    quit_asked = Signal()
+
     def __init__(self, link: EngineLink, perform: Perform) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint)
         self._link = link
@@ -37,7 +41,10 @@ class CompactWindow(QWidget):
         words = layouts.column(None, self.state, self.rates, button, None, spacing=theme.UNIT * 2)
         row = layouts.row(self.ring, (words, 1), spacing=theme.UNIT * 4, of=self)
         row.setContentsMargins(*[theme.UNIT * 4] * 4)
+        self._layout = row
         self.setFixedWidth(_WIDTH)
+        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.left.emit)
+        QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_asked.emit)
         link.snapshot_changed.connect(self.refresh)
         link.link_changed.connect(self.refresh)
 
@@ -52,6 +59,8 @@ class CompactWindow(QWidget):
         self.rates.setText("\n".join(filter(None, [left, progress.rates(snapshot)])) if up else "")
         self.button.show_snapshot(snapshot)
         self.button.set_enabled(up)
+        # It grows with the words, and stays so: the button does not move with each figure.
+        self.setMinimumHeight(max(self.minimumHeight(), self._layout.totalHeightForWidth(_WIDTH)))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

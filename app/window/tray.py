@@ -12,7 +12,7 @@ from app.link.choices import continues_by_itself, is_under_way, main_choice, mor
 from app.link.engine_link import EngineLink, Link
 from app.text import causes, progress, status
 from app.text.i18n import tr
-from app.widgets import icons
+from app.widgets import icons, verbatim
 from core.api.snapshot import Snapshot
 
 _REFRESH_MS = 15_000
@@ -48,11 +48,11 @@ class Tray(QObject):
         known = snapshot or Snapshot(state="idle")
         sentence = status.status(known, now) if up else self._link.sentence or tr("Starting the engine")
         left = status.time_left(known, now)
-        self.state.setText(f"{sentence} ({left})" if left else sentence)
+        self.state.setText(verbatim.in_menu(f"{sentence} ({left})" if left else sentence))
         traffic = progress.rates(known) if up else ""
         self.traffic.setText(traffic)
         self.traffic.setVisible(bool(traffic))
-        self._set_tool_tip("\n".join(filter(None, [f"Idlehive: {sentence}", left, traffic])))
+        self._set_tool_tip(verbatim.in_tip("\n".join(filter(None, [f"Idlehive: {sentence}", left, traffic]))))
         self.main.setText(main_choice(known).text)
         for widget in (self.main, self.durations.menuAction()):
             widget.setEnabled(up)

@@ -40,10 +40,18 @@ class Quit(msgspec.Struct, frozen=True, tag=True):
     """Also those that stay open: they get the event `quitting`."""
 
 
+class QuitUnused(msgspec.Struct, frozen=True, tag=True):
+    """End as `Quit` if no other front end follows the engine, else when the last one that does has gone.
+
+    From a front end that needed the engine for a while. Reply: whether it ends now.
+    """
+
+
 Command = (
     Subscribe
     | GetSnapshot
     | Quit
+    | QuitUnused
     | IntentCommand
     | ProjectCommand
     | GetDemonstration

@@ -28,6 +28,10 @@ class Broadcast:
     def remove(self, listener: Listener) -> None:
         self._listeners.discard(listener)
 
+    @property
+    def is_followed(self) -> bool:
+        return bool(self._listeners)
+
     def offer(self, snapshot: Snapshot) -> None:
         """Send the snapshot if it differs from the last one, now or when the interval is over."""
         self._latest = snapshot

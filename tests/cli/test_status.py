@@ -131,6 +131,7 @@ def test_status_names_limits_as_the_page_does_and_says_how_to_change_one(
     gave_up = Reason(Kind.GAVE_UP, False, {"failure": over})
     engine.show(msgspec.structs.replace(ACTIVE, state="failed", error=over, reasons=(gave_up,), settings=chosen))
     said = run_cli("status").stdout
+    assert f"  Project: {ACTIVE.project_name}\n" in said
     assert "more than your limit of 2.0 GB" in said
     assert "  `idlehive limits set memory_limit …` changes “Memory”.\n" in said
     assert "  Limits: Memory 2 GB\n" in said

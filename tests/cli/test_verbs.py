@@ -24,6 +24,7 @@ from tests.fakes.scripted_engine import ScriptedEngine
         (("projects", "add", "./nowhere.json"), "There is no file ./nowhere.json"),
         (("projects", "add", "/tmp"), "/tmp is a folder. Name the project's manifest in it"),
         (("projects", "add", ".."), ".. is a folder."),
+        (("projects", "add", ""), "“” is not a project"),
         (("limits", "set", "cache_size", "3kB"), "Allowed: 64 MiB to 1 PiB."),
         (("limits", "set", "speed", "3"), "There is no preference named “speed”; there are: threads, gentle.threads,"),
         (("limits", "set"), "required: NAME, VALUE"),

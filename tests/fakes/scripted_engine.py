@@ -31,6 +31,7 @@ from core.api.protocol import (
     Event,
     GetSnapshot,
     Quit,
+    QuitUnused,
     Refusal,
     Reply,
     Subscribe,
@@ -166,7 +167,7 @@ class ScriptedEngine:
         if isinstance(request.command, Subscribe):
             connection.subscribed = True
             connection.send(self._snapshot)
-        if isinstance(request.command, Quit):
+        if isinstance(request.command, Quit | QuitUnused):
             self.ended.set()
             threading.Thread(target=self.stop).start()
 
@@ -182,6 +183,8 @@ class ScriptedEngine:
         answer = self._answers.get(type(command).__name__)
         if answer is None and isinstance(command, GetSnapshot):
             answer = self._snapshot
+        if answer is None and isinstance(command, QuitUnused):
+            answer = True  # nobody else follows it
         try:
             result = answer(command) if callable(answer) else answer
             if isinstance(result, IdlehiveError):

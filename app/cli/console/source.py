@@ -20,7 +20,7 @@ def resolve(project: str, profile: Profile) -> str:
         refuse_elsewhere(profile, path)
         return str(path.resolve())
     is_id = re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", project)
-    if path.is_dir() and not is_id:
+    if project and path.is_dir() and not is_id:
         raise UsageError("manifest_is_folder", path=project)
     if "/" in project or project.endswith(".json"):
         raise UsageError("file_missing", path=project)

@@ -7,6 +7,8 @@ from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from app.widgets import verbatim
+
 
 class TimeChart(QWidget):
     """Has no places and draws nothing itself. `marked` is the place that the keys act on."""
@@ -62,6 +64,7 @@ class TimeChart(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             place = self.place_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self.tip(place) if place is not None else "", self)
+            tip = "" if place is None else verbatim.in_tip(self.tip(place))
+            QToolTip.showText(event.globalPos(), tip, self)
             return True
         return super().event(event)

@@ -45,7 +45,8 @@ def size_of(done: float, total: float) -> str:
         return size(done)
     whole, unit = _scaled(total, _BYTE_UNITS)
     power = _BYTE_UNITS.index(unit)
-    part = decimal(min(done, total) / 1000**power) if power else f"{min(done, total):.0f}"
+    amount = min(done, total) / 1000**power
+    part = decimal(amount) if power and amount < 99.95 else f"{amount:.0f}"
     return tr("{done} of {total}", done=part, total=with_unit(whole, unit))
 
 

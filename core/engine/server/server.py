@@ -17,7 +17,7 @@ from core.api.decoding import decode
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.intent import Contribute, GiveBack
 from core.api.message import Message
-from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, encode, request_decoder
+from core.api.protocol import Event, Quit, QuitUnused, Refusal, Reply, Request, Subscribe, encode, request_decoder
 from core.api.snapshot import Snapshot
 from core.client import engine_socket
 from core.client.profile import Profile
@@ -53,6 +53,9 @@ class Server:
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
         self._places = asyncio.Semaphore(MOST_CLIENTS)
+        self._is_for_a_while = False
+        """Whether the engine ends with the last front end that follows it."""
+        self._ending: asyncio.Future[None] | None = None
 
     async def start(self) -> None:
         """Listen. The caller holds the profile's lock, so a socket at the path belongs to an engine that has ended.
@@ -68,6 +71,17 @@ class Server:
         if self._server is not None:
             self._server.close()
         self._path.unlink(missing_ok=True)
+
+    def quit_unused(self) -> bool:
+        """Whether nobody follows the engine, so that it ends now."""
+        self._is_for_a_while = True
+        return self.end_if_unused()
+
+    def end_if_unused(self) -> bool:
+        ends = self._is_for_a_while and not self.engine.broadcast.is_followed
+        if ends and self._ending is None:
+            self._ending = asyncio.ensure_future(self.on_quit())
+        return ends
 
     async def close(self) -> None:
         """Close all connections after the front ends could read the last replies."""
@@ -129,6 +143,7 @@ class _Client:
         finally:
             self._server.engine.broadcast.remove(self._push)
         await self._give_back()
+        self._server.end_if_unused()
         await self.finish()
 
     async def _give_back(self) -> None:
@@ -204,6 +219,9 @@ class _Client:
                 now = self._server.engine.clock()
                 self._server.engine.broadcast.publish(Event("quitting", Message("quitting"), now))
             return await self._server.on_quit()
+        if isinstance(command, QuitUnused):
+            self._server.engine.broadcast.remove(self._push)
+            return self._server.quit_unused()
         result = await self._server.commands.carry_out(command)
         if isinstance(command, Contribute) and isinstance(result, int):
             self._borrowed.append(result)

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.history.charts.bars import axis_labels, following, starts
+from app.history.menu_button import MenuButton
 from app.history.page import HistoryPage
 from app.history.time_range import TimeRange, midnight
 from app.text import history
@@ -19,6 +20,7 @@ from app.text.wordings.reasons import REASONS
 from app.widgets import theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type
+from app.window.main_window import MainWindow
 from core.api.errors import UsageError
 from core.api.message import Message
 from core.api.record.record import (
@@ -30,7 +32,9 @@ from core.api.record.record import (
     Overview,
     Sums,
 )
+from tests.app.full_engine import settle
 from tests.app.history.record import DAY, LEFT, OVERVIEW, SINCE, SUMS, session
+from tests.app.page_checks import SMALLEST
 from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -182,6 +186,20 @@ def test_projects_of_the_same_name_are_told_apart(page: HistoryPage, engine: Scr
     legend = [label.text() for label in page.projects.findChildren(Label) if "(" in label.text()]
     assert legend == ["Bees (b)", "Bees (m)"]
     assert "Bees (m)" in [action.text() for action in page.sessions._projects._menu.actions()]
+
+
+def test_long_names_of_projects_make_no_page_wider(page: HistoryPage, window: MainWindow) -> None:
+    """Organisers choose the names; the end, which tells equal ones apart, stays readable."""
+    name = "Birdsong of all continents, heard by day and by night " * 3
+    same = tuple(msgspec.structs.replace(project, name=name) for project in OVERVIEW.projects)
+    window.resize(SMALLEST)
+    page.show_overview(msgspec.structs.replace(OVERVIEW, projects=same))
+    for button in set(page.findChildren(MenuButton)) - {page.sessions._endings}:
+        button.offer({f"{name}({letter})": letter for letter in "bm"}, "b")
+    settle(window)
+    assert page.horizontalScrollBar().maximum() == 0
+    legend = [label.text()[-3:] for label in page.projects.findChildren(Label) if label.toolTip().startswith(name)]
+    assert legend == ["(b)", "(m)"]
 
 
 def test_sessions_that_gave_nothing_are_folded_away(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:

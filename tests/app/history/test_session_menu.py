@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.history.page import HistoryPage
 from app.history.sessions_table import SessionsTable, cells
 from core.api.record.record import GetSessions
-from tests.app.history.record import LEFT, SINCE, session
+from tests.app.history.record import LEFT, OVERVIEW, SINCE, session
 from tests.fakes.scripted_engine import ScriptedEngine
 
 NEWEST, RUNNING = session(2, SINCE + 60), session(1, SINCE, None)
@@ -76,3 +76,14 @@ def test_selected_sessions_are_copied_by_menu_and_key_as_rows_of_a_table(page: H
 def test_below_the_last_row_there_is_no_menu(page: HistoryPage) -> None:
     page.sessions.table.customContextMenuRequested.emit(QPoint(5, page.sessions.table.height() - 5))
     assert QApplication.activePopupWidget() is None
+
+
+def test_a_name_is_shown_as_it_is(page: HistoryPage, qtbot: QtBot) -> None:
+    """Qt takes a single & for the shortcut of the letter that follows."""
+    both = tuple(msgspec.structs.replace(project, name=f"{project.name} & co") for project in OVERVIEW.projects)
+    page.show_overview(msgspec.structs.replace(OVERVIEW, projects=both))
+    qtbot.waitUntil(lambda: page.sessions._projects.name_of("b") == "Bees & co")
+    assert "Only “Bees && co”" in offered(page.sessions.menu(NEWEST))
+    page.sessions._projects.choose("Bees & co")
+    assert page.sessions._projects.text() == "Bees && co"
+    assert "Bees & co" in page.sessions._projects.accessibleName()

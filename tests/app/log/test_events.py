@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
@@ -43,6 +44,27 @@ def test_events_of_one_project_are_shown_and_copied(page: LogPage) -> None:
     assert len(page.events.shown.splitlines()) == 2
     page.events.copy.click()
     assert QGuiApplication.clipboard().text() == page.events.shown
+
+
+def test_what_is_selected_is_copied_alone(page: LogPage) -> None:
+    cursor = page.events.view.textCursor()
+    cursor.select(cursor.SelectionType.LineUnderCursor)
+    page.events.view.setTextCursor(cursor)
+    page.events.copy.click()
+    assert QGuiApplication.clipboard().text() == page.events.shown.splitlines()[0]
+
+
+def test_an_event_does_not_move_the_lines_that_are_read(page: LogPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    events, view = [replace(BUSY, at=1e9 + minute * 60) for minute in range(200)], page.events.view
+    page.events.show_events(events[100::-1])
+    bar = view.verticalScrollBar()
+    bar.setValue(40)
+    read = view.firstVisibleBlock().text()
+    page.events.show_events(events[103::-1])
+    assert view.firstVisibleBlock().text() == read
+    bar.setValue(0)
+    page.events.show_events(events[::-1])
+    assert bar.value() == 0
 
 
 def test_the_technical_log_is_one_click_further(page: LogPage) -> None:

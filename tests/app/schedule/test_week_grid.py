@@ -112,6 +112,17 @@ def test_undo_goes_back_step_by_step_and_redo_forth(page: SchedulePage, engine: 
     qtbot.waitUntil(lambda: page.grid.cells == painted)
 
 
+def test_nothing_is_said_of_the_cursor_once_the_focus_is_elsewhere(page: SchedulePage, qtbot: QtBot) -> None:
+    """The half hour that it was on may change then."""
+    page.grid.setFocus()
+    QTest.keyClick(page.grid, Qt.Key.Key_1)
+    qtbot.waitUntil(lambda: "Monday, 00:00 to 00:30: off" in texts(page))
+    page.undo_button.setFocus()
+    page.undo()
+    qtbot.waitUntil(lambda: page.grid.cells == week.ALWAYS)
+    assert "00:00 to 00:30" not in texts(page)
+
+
 def test_the_grid_starts_with_the_first_day_of_the_week_here(qtbot: QtBot) -> None:
     grid = WeekGrid(first_day=6)
     qtbot.addWidget(grid)

@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.link.engine_link import EngineLink, Link
@@ -48,9 +50,18 @@ def test_it_says_what_goes_on_and_pauses(compact: CompactWindow, show: Show, per
 def test_it_stays_in_front_is_whole_and_named(compact: CompactWindow, show: Show, qtbot: QtBot) -> None:
     assert compact.windowFlags() & Qt.WindowType.WindowStaysOnTopHint
     show(CONTRIBUTING)
-    compact.adjustSize()
-    qtbot.wait(1)
     assert (cut_off(compact), nameless(compact)) == ([], [])
+    show(replace(CONTRIBUTING, project_name="Voices of all birds of Europe, by day and by night, at sea and on land"))
+    qtbot.waitUntil(lambda: cut_off(compact) == [])
+
+
+def test_escape_leads_back_and_the_key_to_quit_quits(compact: CompactWindow, qtbot: QtBot) -> None:
+    compact.activateWindow()
+    qtbot.waitUntil(compact.isActiveWindow)
+    with qtbot.waitSignal(compact.left):
+        QTest.keyClick(compact, Qt.Key.Key_Escape)
+    with qtbot.waitSignal(compact.quit_asked):
+        QTest.keyClick(compact, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
 
 
 def test_without_an_engine_it_says_so(

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, Qt
 from PySide6.QtWidgets import QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
@@ -47,6 +47,13 @@ def test_the_menu_says_the_state_and_pauses(tray: Tray, show: Show, performed: l
     tray.durations.actions()[1].trigger()
     assert performed == [Pause(), Pause(3600)]
     assert tray.durations.title() == "Pause for…"
+
+
+def test_a_name_is_neither_a_shortcut_nor_html(tray: Tray, show: Show) -> None:
+    show(replace(CONTRIBUTING, project_name="Birds & <b>bees</b>"))
+    assert "Birds && <b>bees</b>" in tray.state.text()  # Qt shows one of two
+    assert "Birds & " in tray.icon.toolTip()
+    assert not Qt.mightBeRichText(tray.icon.toolTip())
 
 
 def test_a_snooze_shows_the_time_left_and_resumes(tray: Tray, show: Show, performed: list[Command]) -> None:

@@ -10,8 +10,8 @@ import msgspec
 
 from core.api.intent import Contribute, Pause
 from core.api.message import Message
+from core.api.protocol import QuitUnused, Subscribe, encode
 from core.api.protocol import Request as Asked
-from core.api.protocol import Subscribe, encode
 from core.api.record.record import Contribution, GetHistory
 from core.api.snapshot import Snapshot
 from tests.engine.server.wire import answers, connected, received
@@ -43,6 +43,28 @@ def test_what_a_killed_front_end_has_borrowed_is_given_back(engine: RunningEngin
         assert engine.snapshot().borrowings == (1,)
     wait_for(lambda: not engine.snapshot().borrowings)
     assert (engine.snapshot().wanted, engine.snapshot().goals) == (False, ())
+
+
+def test_an_engine_started_for_a_while_ends_with_the_last_front_end_that_follows_it(engine: RunningEngine) -> None:
+    engine.start()
+    starter, window = engine.client(), engine.client()
+    next(window.messages())
+    next(starter.messages())
+    assert starter.request(QuitUnused(), bool) is False
+    starter.close()
+    assert answers(engine)
+    window.close()
+    assert engine.process is not None
+    assert wait_for(lambda: engine.process and engine.process.poll() is not None)
+    assert engine.process.returncode == 0
+
+
+def test_an_engine_that_nobody_else_follows_ends_at_once(engine: RunningEngine) -> None:
+    engine.start()
+    starter = engine.client()
+    next(starter.messages())
+    assert starter.request(QuitUnused(), bool) is True
+    assert wait_for(lambda: engine.process and engine.process.poll() is not None)
 
 
 def test_of_many_engines_at_once_one_wins(engine: RunningEngine) -> None:

@@ -53,6 +53,8 @@ def test_sizes_are_in_decimal_units(number: float, text: str) -> None:
         (5_000_000, 3_400_000, "3.4 of 3.4 MB"),
         (1_200_000, 0, "1.2 MB"),
         (20, 400, "20 of 400 B"),
+        (154_400_000, 154_400_000, "154 of 154 MB"),
+        (5_000_000, 154_400_000, "5.0 of 154 MB"),
     ],
 )
 def test_a_share_of_a_download_has_the_unit_of_the_whole(done: int, total: int, text: str) -> None:
