@@ -41,7 +41,8 @@ class Quit(msgspec.Struct, frozen=True, tag=True):
 
 
 class QuitUnused(msgspec.Struct, frozen=True, tag=True):
-    """End as `Quit` if no other front end follows the engine, else when the last one that does has gone.
+    """End as `Quit` if no other front end follows the engine, else when the last one that does has gone; not if one of
+    them has asked it to contribute and borrowed nothing, or to resume.
 
     From a front end that needed the engine for a while. Reply: whether it ends now.
     """

@@ -15,7 +15,7 @@ import msgspec
 
 from core.api.decoding import decode
 from core.api.errors import IdlehiveError, UsageError, WorldError
-from core.api.intent import Contribute, GiveBack
+from core.api.intent import Contribute, GiveBack, Resume
 from core.api.message import Message
 from core.api.protocol import Event, Quit, QuitUnused, Refusal, Reply, Request, Subscribe, encode, request_decoder
 from core.api.snapshot import Snapshot
@@ -53,8 +53,9 @@ class Server:
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
         self._places = asyncio.Semaphore(MOST_CLIENTS)
-        self._is_for_a_while = False
-        """Whether the engine ends with the last front end that follows it."""
+        self._is_for_a_while = self.is_kept = False
+        """Whether the engine ends with the last front end that follows it; and whether it stays all the same, because
+        somebody has asked it to contribute on."""
         self._ending: asyncio.Future[None] | None = None
 
     async def start(self) -> None:
@@ -78,7 +79,7 @@ class Server:
         return self.end_if_unused()
 
     def end_if_unused(self) -> bool:
-        ends = self._is_for_a_while and not self.engine.broadcast.is_followed
+        ends = self._is_for_a_while and not (self.is_kept or self.engine.broadcast.is_followed)
         if ends and self._ending is None:
             self._ending = asyncio.ensure_future(self.on_quit())
         return ends
@@ -223,6 +224,7 @@ class _Client:
             self._server.engine.broadcast.remove(self._push)
             return self._server.quit_unused()
         result = await self._server.commands.carry_out(command)
+        self._server.is_kept |= isinstance(command, Resume) or (isinstance(command, Contribute) and not command.borrow)
         if isinstance(command, Contribute) and isinstance(result, int):
             self._borrowed.append(result)
             if self._ending:

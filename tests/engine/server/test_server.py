@@ -59,6 +59,16 @@ def test_an_engine_started_for_a_while_ends_with_the_last_front_end_that_follows
     assert engine.process.returncode == 0
 
 
+def test_an_engine_that_somebody_has_asked_to_contribute_on_stays(engine: RunningEngine) -> None:
+    engine.start()
+    starter = engine.client()
+    starter.request(Contribute(borrow=True), int)
+    engine.tell(Contribute())
+    assert starter.request(QuitUnused(), bool) is False
+    starter.close()
+    engine.until("contributing")
+
+
 def test_an_engine_that_nobody_else_follows_ends_at_once(engine: RunningEngine) -> None:
     engine.start()
     starter = engine.client()
