@@ -100,6 +100,8 @@ class Defence:
         reducer.own_index, reducer.dropped, reducer.hands_out_averages = None, set(), True
         reducer.most_weight = lambda _sender: _MOST * _BATCH
         reducer.on_fault = lambda _sender, _offence: None
+        # Nobody's gradients are finite any more: the training has failed, and its loss says so.
+        reducer.on_nothing = lambda: reducer.current_part_future.set_result(torch.full(shape, torch.nan))
         if self.is_robust:
             reducer.make_robust()
         return reducer
