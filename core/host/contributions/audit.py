@@ -155,13 +155,13 @@ class Audit:
             self._reject(key, "ahead of the run", done.epoch)
             return None
         if done.epoch < max(slot.first_epoch, self.epoch - _BEHIND):
-            self._refuse(key, volunteer, "of a round it was not in", done.epoch)
+            self._dismiss(key, "of a round it was not in", done.epoch)
             return None
         was_there = self._was_in((bytes.fromhex(slot.peer), key), done.epoch)
         if was_there is None:
             return None
         if not was_there:
-            self._refuse(key, volunteer, "of a round it was not in", done.epoch)
+            self._dismiss(key, "of a round it was not in", done.epoch)
             return None
         most = self._largest_claim(key, done.epoch, now)
         if done.samples > most:
@@ -222,8 +222,13 @@ class Audit:
         return any(done.epoch not in self._judged.get(slot, ()) for done in statement.rounds)
 
     def _refuse(self, slot: bytes, volunteer: str, reason: str, epoch: int) -> None:
-        self._judged.setdefault(slot, set()).add(epoch)
+        """Also after the backbone has started again."""
         self._store.refuse(epoch, slot.hex(), volunteer)
+        self._dismiss(slot, reason, epoch)
+
+    def _dismiss(self, slot: bytes, reason: str, epoch: int) -> None:
+        """As long as the slot is there. Nothing is stored: anybody can claim rounds, under any number of keys."""
+        self._judged.setdefault(slot, set()).add(epoch)
         self._reject(slot, reason, epoch)
 
     def _reject(self, slot: bytes, reason: str, epoch: int) -> None:

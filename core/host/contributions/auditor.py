@@ -67,11 +67,12 @@ class ContributionAuditor:
         found = sorted(self._records.read(), key=lambda record: record.slot not in met)[:_MOST_RECORDS]
         for record in found:
             self._audit.judge(record, now)
-        self._audit.forget({record.slot for record in found} | set(self.progress.slots))
+        present = {record.slot for record in found} | set(self.progress.slots)
+        self._audit.forget(present)
         if now >= self._presence_at + _PRESENCE_PERIOD or now < self._presence_at:
             self._presence_at = now
             self._store.record_presence(len(self.progress.peers), self.progress.samples_per_second, now)
-            self._store.prune(self._audit.epoch)
+            self._store.prune(self._audit.epoch, [slot.hex() for slot in present])
 
     def close(self) -> None:
         self._closing.set()

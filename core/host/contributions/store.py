@@ -9,6 +9,8 @@ from core.host.state_database import StateDatabase
 
 _MOST_SHOWN = 100
 """Volunteers on the leaderboard."""
+_KEPT_SLOTS = 10_000
+"""Of sessions that have gone and never claimed anything: anybody can report progress, under any number of keys."""
 _KEPT_EPOCHS = 1000
 """Epochs after which a round can no longer be claimed, and only its sum is stored."""
 _TABLES = """
@@ -43,6 +45,12 @@ JOIN (
 """
 _CLAIMS_OF = """
 SELECT * FROM claim WHERE slot IN (SELECT id FROM slot WHERE peer = ?) AND epoch > ? AND samples > 0
+"""
+_FORGET_SLOTS = """
+DELETE FROM slot WHERE id IN (
+    SELECT id FROM slot WHERE id NOT IN (SELECT slot FROM claim) AND id NOT IN (SELECT value FROM json_each(?))
+    ORDER BY first_epoch DESC LIMIT -1 OFFSET ?
+)
 """
 _ENTRY = """
 SELECT (SELECT 1 + count(*) FROM volunteer AS other WHERE other.samples > volunteer.samples), id, name, samples,
@@ -142,10 +150,12 @@ class ContributionStore(StateDatabase):
             row = (int(at // 60), peers, samples_per_second)
             database.execute("INSERT OR REPLACE INTO presence VALUES (?, ?, ?)", row)
 
-    def prune(self, epoch: int) -> None:
-        """Delete rows that the run no longer needs in `epoch`; totals do not change."""
+    def prune(self, epoch: int, present: Iterable[str] = ()) -> None:
+        """Delete rows that the run no longer needs in `epoch`, while these slots are there; totals do not change."""
         with self.changing() as database:
             database.execute("DELETE FROM claim WHERE epoch < ?", (epoch - _KEPT_EPOCHS,))
+            there = msgspec.json.encode(list(present)).decode()
+            database.execute(_FORGET_SLOTS, (there, _KEPT_SLOTS))
 
     # -- read by the audit and the web server ------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ def test_keys_that_report_samples_but_come_to_no_round_get_nothing_and_displace_
     assert [books.total(peer) for peer in honest] == [172] * 3
     assert sum(map(books.total, liars)) == 0
     assert books.store.rejections() == {"of a round it was not in": 100}
+    assert books.store.rows("SELECT count(*) FROM claim") == [(3,)], "nothing is stored of the others"
 
 
 def test_where_groups_are_full_who_never_met_the_backbone_gets_nothing(books: Books) -> None:
