@@ -73,16 +73,15 @@ def end_children_with_this_process() -> None:
     """
     if sys.platform != "linux":
         return
-    prctl, parent = _libc_prctl(), 0
+    prctl, forking = _libc_prctl(), threading.local()  # two threads may fork at once
 
     def remember() -> None:
-        nonlocal parent
-        parent = os.getpid() if threading.current_thread() is threading.main_thread() else 0
+        forking.parent = os.getpid() if threading.current_thread() is threading.main_thread() else 0
 
     def bind() -> None:
-        if parent:
+        if forking.parent:
             prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != parent:  # it ended before
+            if os.getppid() != forking.parent:  # it ended before
                 os._exit(128 + signal.SIGKILL)
 
     os.register_at_fork(before=remember, after_in_child=bind)
