@@ -8,6 +8,8 @@ from core.api.installation.compute_runtime import Build
 
 HEADROOM = 1.5
 """Bytecode and the cache's own files too, as a multiple of the unpacked libraries."""
+TELLING = 0.01
+"""Part of a download that tells its speed: before packages, an index sends little and slowly."""
 _PYTHONS = re.compile(r"^# For Python (.*)\.$", re.MULTILINE)
 _UNPACKED = re.compile(r"^# Unpacked: (\d+) bytes\.$", re.MULTILINE)
 _CUDA = re.compile(r"^cuda-toolkit==(\d+)\.(\d+)", re.MULTILINE)
@@ -59,6 +61,6 @@ def will_do(installed: str, locks: tuple[Lock, ...], python: str) -> bool:
 
 def time_left(done: int, total: int, before: int, seconds: float) -> float | None:
     """Seconds to the end of a download that began `seconds` ago with `before` bytes there already."""
-    if seconds < 2.0 or done <= before:
+    if seconds < 2.0 or done - before < TELLING * total:
         return None
     return max(0, total - done) * seconds / (done - before)

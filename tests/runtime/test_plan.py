@@ -42,6 +42,10 @@ def test_the_time_left_follows_what_this_attempt_has_fetched() -> None:
     assert plan.time_left(done=60, total=100, before=40, seconds=1) is None
 
 
+def test_what_an_index_sends_before_the_packages_tells_no_time() -> None:
+    assert plan.time_left(done=15_000, total=1_300_000_000, before=0, seconds=3) is None
+
+
 def test_the_locks_of_this_version_can_be_read() -> None:
     cpu, cuda = locks()
     assert "3.11" in cpu.pythons

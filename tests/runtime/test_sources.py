@@ -135,6 +135,7 @@ def test_without_a_network_and_through_a_proxy_that_refuses_it_says_so(package: 
         nowhere = proxy.url("")
         refused = install(package, "https://index.example/simple/", Proxy("own", nowhere.rstrip("/")))
         assert kind(refused) == "runtime_proxy"
+        assert "from index.example" in sentence(msgspec.convert(refused["failure"], Message))  # it is not the proxy
     assert kind(install(package, nowhere)) == "runtime_offline"
     assert kind(install(package, source.url, Proxy("own", nowhere.rstrip("/")))) in ("runtime_proxy", "runtime_offline")
     assert install(package, source.url)["ready"] is True

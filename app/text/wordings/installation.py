@@ -9,7 +9,9 @@ WORDINGS = {
     "removal_late": N_("Removing took longer than {seconds:duration} and was stopped. Some of {path} may be left."),
     "runtime_needs_space": N_("The libraries for training need {needed:size} in {path}, and {free:size} are free."),
     "runtime_offline": N_("The libraries for training cannot be downloaded: {host} cannot be reached."),
-    "runtime_proxy": N_("The libraries for training cannot be downloaded: the proxy {host} does not let them through."),
+    "runtime_proxy": N_(
+        "The libraries for training cannot be downloaded: the proxy does not let them through from {host}."
+    ),
     "runtime_certificate": N_(
         "The libraries for training cannot be downloaded: the certificate of {host} is not trusted on this computer."
     ),
