@@ -55,7 +55,8 @@ def test_backbones_may_be_away(machine: Machine) -> None:
 
     # Then both are: those who know each other go on, a newcomer waits and is told why.
     third.process.kill()
-    machine.members()
+    # It has some seconds for its end, in which a newcomer may fetch all that it needs.
+    wait_for(lambda: not any("core.host" in entry for entry in machine.left_over()), 60.0, "its end")
     cal.start("contribute", "shakespeare")
     waiting = cal.until("failed", STARTS_WITHIN)
     assert "the server cannot be reached" in waiting["error"]
