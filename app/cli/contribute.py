@@ -16,9 +16,9 @@ from app.cli.console.parser import Verbs, add_verb
 from app.cli.console.session_totals import SessionTotals
 from app.cli.console.signals import ENDING
 from app.text import messages, reasons
-from app.text.causes import is_paused
 from app.text.formats import numbers, times
 from app.text.i18n import N_, tr
+from app.text.reasons import is_paused
 from app.text.typed import periods
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, GiveBack, Override

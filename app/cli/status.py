@@ -11,7 +11,7 @@ from app.cli.console import output
 from app.cli.console.connection import running
 from app.cli.console.help_texts import help_text
 from app.cli.console.parser import Verbs, add_json, add_verb
-from app.text import causes, progress, schedule, status
+from app.text import progress, reasons, schedule, status
 from app.text.formats.sentences import closed
 from app.text.i18n import N_, tr
 from app.text.preferences import words
@@ -96,10 +96,10 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
         yield status.silence()
     if snapshot.project and snapshot.state != "contributing":  # its headline has the name
         yield tr("Project: {name}", name=status.project(snapshot))
-    if detail := causes.detail(snapshot):
+    if detail := reasons.main_detail(snapshot):
         yield detail
-    for reason in causes.other_reasons(snapshot):
-        yield closed(causes.reason_sentence(reason, now))
+    for reason in reasons.other_reasons(snapshot):
+        yield closed(reasons.sentence_with_end(reason, now))
     if snapshot.session:
         if snapshot.progress.peers:  # before it has found the others, it knows nothing of the run
             yield progress.epoch(snapshot.progress)
@@ -117,7 +117,7 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
 
 
 def _advice(snapshot: Snapshot) -> Iterator[str]:
-    if name := causes.remedy(snapshot):
+    if name := reasons.remedy(snapshot):
         yield tr("`idlehive limits set {name} …` changes “{limit}”.", name=name, limit=words(name).name)
     if status.asks_for_port(snapshot):
         yield tr("`idlehive limits set port_mapping yes` lets the router open a port.")

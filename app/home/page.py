@@ -16,12 +16,12 @@ from app.home.runtime_notice import RuntimeNotice
 from app.home.step_chips import StepChips
 from app.home.tiles import Tiles
 from app.link.engine_link import EngineLink, Link
-from app.text import causes, messages, preferences, status, steps
+from app.text import messages, preferences, reasons, status, steps
 from app.text.i18n import tr
 from app.text.installation import release
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Dot, Label, Notice
-from app.widgets.learning_curve import CurveView, Legend
+from app.widgets.charts.learning_curve import CurveView, Legend
 from app.widgets.page import Page
 from app.widgets.theme import Type
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, values_of
@@ -82,7 +82,7 @@ class HomePage(Page):
         # The settings page, to which it leads, is this computer's.
         self._show_offer("" if self._link.machine else release.offered(snapshot.release))
         self.anyway.show_snapshot(snapshot)
-        self._show_remedy(causes.remedy(snapshot))
+        self._show_remedy(reasons.remedy(snapshot))
         self.button.set_enabled(self._link.state is Link.UP)
         self._show_words()
         self._fetch_curve(snapshot)

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from app.text.causes import is_paused
 from app.text.formats import numbers, times
 from app.text.i18n import tr
+from app.text.reasons import is_paused
 from core.api.intent import Contribute, Pause, Resume
 from core.api.preferences.schedule import Level
 from core.api.protocol import Command

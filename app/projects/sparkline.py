@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.text.formats import numbers
 from app.text.i18n import tr
-from app.widgets import axis, painting, theme
-from app.widgets.learning_curve import paint_mark
+from app.widgets import painting, theme
+from app.widgets.charts import axis
+from app.widgets.charts.learning_curve import paint_mark
 from core.api.project.projects import CurvePoint
 
 

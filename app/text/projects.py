@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import Enum
 
-from app.text import causes, progress, status, tasks
+from app.text import progress, reasons, status, tasks
 from app.text.formats import amounts, numbers
 from app.text.formats.sentences import closed
 from app.text.i18n import tr
@@ -76,7 +76,7 @@ def waits(info: ProjectInfo, now: float) -> str:
     """Why another joined project runs in its place, each reason with its end; empty if none does."""
     if not info.reasons:
         return ""
-    why = " ".join(closed(causes.reason_sentence(reason, now)) for reason in info.reasons)
+    why = " ".join(closed(reasons.sentence_with_end(reason, now)) for reason in info.reasons)
     return tr("Another of your projects runs first: {why}", why=why)
 
 

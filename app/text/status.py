@@ -3,10 +3,10 @@
 from typing import Literal
 
 from app.text import messages
-from app.text.causes import detail, headline, is_paused, main_reason, other_reasons, reason_sentence
 from app.text.formats import numbers, times
 from app.text.formats.sentences import closed, open_end
 from app.text.i18n import N_, tr, translate, trn
+from app.text.reasons import headline_with_end, is_paused, main_detail, main_reason, other_reasons, sentence_with_end
 from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
 from core.api.reasons import Kind, Severity
 from core.api.snapshot import Place, Progress, Snapshot
@@ -48,7 +48,7 @@ def status(snapshot: Snapshot, now: float) -> str:
             reason = main_reason(snapshot)
             if reason is None or (reason.kind == Kind.NO_PROJECT and not snapshot.wanted):
                 return tr("Getting ready") if snapshot.wanted else tr("Ready to contribute")
-            return headline(reason, now)
+            return headline_with_end(reason, now)
 
 
 def caption(snapshot: Snapshot, now: float) -> str:
@@ -71,8 +71,8 @@ def explanation(snapshot: Snapshot, now: float) -> str:
         return silence()
     if snapshot.state == "contributing":
         return _contribution(snapshot.progress)
-    lines = [closed(reason_sentence(reason, now)) for reason in other_reasons(snapshot)]
-    if meaning := _meaning(snapshot) or detail(snapshot):
+    lines = [closed(sentence_with_end(reason, now)) for reason in other_reasons(snapshot)]
+    if meaning := _meaning(snapshot) or main_detail(snapshot):
         lines.insert(0, meaning)
     return "\n".join(lines)
 

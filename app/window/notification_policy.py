@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from app.desktop.notifications import Notification
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
-from app.text import causes, messages
+from app.text import messages, reasons
 from app.text.formats import numbers
 from app.text.formats.sentences import closed
 from app.text.i18n import tr, trn
@@ -67,7 +67,7 @@ class NotificationPolicy(QObject):
         if self._reached is None:
             self._request_milestones()
         problems = [reason for reason in snapshot.reasons if reason.severity is Severity.PROBLEM]
-        now = {closed(causes.reason_sentence(reason, time.time())) for reason in problems if snapshot.wanted}
+        now = {closed(reasons.sentence_with_end(reason, time.time())) for reason in problems if snapshot.wanted}
         before, self._problems = self._problems, now
         for sentence in before - now:
             self._withdraw(_of_problem(sentence))

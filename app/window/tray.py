@@ -10,7 +10,7 @@ from app.desktop.notifications import Notification
 from app.home.contribute_button import Perform, fill_menu
 from app.link.choices import continues_by_itself, is_under_way, main_choice, more_choices
 from app.link.engine_link import EngineLink, Link
-from app.text import causes, progress, status
+from app.text import progress, reasons, status
 from app.text.i18n import tr
 from app.widgets import icons, verbatim
 from core.api.snapshot import Snapshot
@@ -58,7 +58,7 @@ class Tray(QObject):
             widget.setEnabled(up)
         self._offer(known)
         self.quit.setText(self._quit_text(known, up))
-        pausing = causes.is_paused(known) or is_under_way(known)
+        pausing = reasons.is_paused(known) or is_under_way(known)
         self.durations.setTitle(tr("Pause for…") if pausing else tr("Contribute for…"))
         self._show_tone(status.tone(known) if up else self._tone_without_engine())
         self._count_down(status.ends_at(known) is not None)

@@ -12,7 +12,8 @@ from app.history.charts.time_chart import TimeChart
 from app.text import history
 from app.text.formats import amounts, numbers, times
 from app.text.i18n import tr, trn
-from app.widgets import axis, painting, roles, theme
+from app.widgets import painting, roles, theme
+from app.widgets.charts import axis
 from app.widgets.theme import Type
 from core.api.record.record import Bar, Bucket, Overview
 

@@ -7,7 +7,7 @@ from app.text import history
 from app.text.i18n import tr
 from app.widgets import layouts
 from app.widgets.basic import Card, Label
-from app.widgets.learning_curve import CurveView
+from app.widgets.charts.learning_curve import CurveView
 from app.widgets.theme import Type
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.record.record import Overview

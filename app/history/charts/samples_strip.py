@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.text.formats import amounts
 from app.text.i18n import tr
-from app.widgets import axis, theme
-from app.widgets.learning_curve import LEFT, RIGHT
+from app.widgets import theme
+from app.widgets.charts import axis
+from app.widgets.charts.learning_curve import LEFT, RIGHT
 from core.api.project.projects import CurvePoint
 
 

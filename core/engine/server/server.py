@@ -55,7 +55,7 @@ class Server:
         self._places = asyncio.Semaphore(MOST_CLIENTS)
         self._is_for_a_while = self.is_kept = False
         """Whether the engine ends with the last front end that follows it; and whether it stays all the same, because
-        somebody has asked it to contribute on."""
+        somebody has asked it to keep contributing."""
         self._ending: asyncio.Future[None] | None = None
 
     async def start(self) -> None:

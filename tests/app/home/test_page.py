@@ -16,7 +16,7 @@ from app.home.step_chips import StepChips
 from app.link.engine_link import EngineLink, Link
 from app.settings.page import SettingsPage
 from app.widgets.basic import Notice
-from app.widgets.learning_curve import CurveView
+from app.widgets.charts.learning_curve import CurveView
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.installation.release import Offer, ReleaseStatus

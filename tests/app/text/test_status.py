@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from app.text import causes, progress, steps
+from app.text import progress, reasons, steps
 from app.text import status as status_text
 from app.text.wordings.reasons import REASONS
 from core.api.message import Message
@@ -74,7 +74,7 @@ def test_every_state_has_a_sentence_a_tone_and_a_headline(state: State) -> None:
 @pytest.mark.parametrize("kind", REASONS)
 def test_every_kind_of_reason_has_a_sentence_without_a_full_stop(kind: str) -> None:
     for until in (None, NOW + 60):
-        sentence = causes.reason_sentence(Reason(kind, hold=False, until=until), NOW)
+        sentence = reasons.sentence_with_end(Reason(kind, hold=False, until=until), NOW)
         assert sentence
         assert not sentence.endswith(".")
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.text.formats import region
 from app.text.formats.region import Region
-from app.widgets import axis
+from app.widgets.charts import axis
 from core.api.project.projects import CurvePoint
 
 

@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app.text import tasks
 from app.text.formats import amounts, numbers
 from app.text.i18n import tr
-from app.widgets import axis, layouts, painting, theme
+from app.widgets import layouts, painting, theme
 from app.widgets.basic import Label
+from app.widgets.charts import axis
 from app.widgets.flow import FlowLayout
 from app.widgets.theme import Type
 from core.api.project.projects import CurvePoint
